@@ -18,7 +18,9 @@ if __name__ == "__main__":
     def serve() -> int:
         try:
             cli.main(
-                ["run", __file__, *sys.argv[1:]], prog_name="python app.py", standalone_mode=False
+                ["run", __file__, *sys.argv[1:]],
+                prog_name="python app.py",
+                standalone_mode=False,
             )
         except click.ClickException as error:
             error.show()
@@ -28,7 +30,9 @@ if __name__ == "__main__":
         return 0
 
     # Ctrl-C just before uvicorn's coroutine starts is no error
-    warnings.filterwarnings("ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning)
+    warnings.filterwarnings(
+        "ignore", "coroutine 'Server.serve' was never awaited", RuntimeWarning
+    )
     sys.exit(interrupts.exit_code_of(serve))
 
 from pathlib import Path
@@ -54,7 +58,9 @@ try:
 
     base = st.get_option("server.baseUrlPath") or ""
     guards = [
-        Middleware(HostGuard, names=names(), now=settings(), most_streams=most_streams()),
+        Middleware(
+            HostGuard, names=names(), now=settings(), most_streams=most_streams()
+        ),
         Middleware(LoginGate, required=login_described(), base=base),
     ]
 except BadInput as error:

@@ -45,7 +45,13 @@ def verdict(report: str, errors: str, locked: int) -> tuple[list[str], int]:
         names = ", ".join(known["id"] for known in it["vulns"])
         fixed = (
             ", ".join(
-                sorted({version for known in it["vulns"] for version in known["fix_versions"]})
+                sorted(
+                    {
+                        version
+                        for known in it["vulns"]
+                        for version in known["fix_versions"]
+                    }
+                )
             )
             or "nowhere yet"
         )
@@ -73,7 +79,13 @@ def _dependencies(report: str) -> list[dict[str, Any]]:
 
 def _reason(found: list[dict[str, Any]], errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    return f"e.g. {found[0]['skip_reason']}" if found else lines[-1] if lines else "it said nothing"
+    return (
+        f"e.g. {found[0]['skip_reason']}"
+        if found
+        else lines[-1]
+        if lines
+        else "it said nothing"
+    )
 
 
 if __name__ == "__main__":

@@ -22,7 +22,12 @@ CONTRACT = (
     Path("tests/contract/test_privacy.py"),
 )
 # what every algorithm rests on: the contract of the quickest private one says whether it stands
-SHARED = ("dpmf_core/curator", "dpmf_core/data", "dpmf_core/kernels", "dpmf_core/privacy")
+SHARED = (
+    "dpmf_core/curator",
+    "dpmf_core/data",
+    "dpmf_core/kernels",
+    "dpmf_core/privacy",
+)
 QUICKEST = "private-bias"
 # what declares metrics, and the files with the figures of every algorithm
 OF_METRICS = ("dpmf_core/evaluation/registry.py", "dpmf_core/evaluation/evaluations.py")
@@ -32,11 +37,15 @@ PRODUCT = ("app.py", "dpmf_core", "datasets", "pages")
 IMPORTED_AS = {"datasets": "dpmf_datasets"}
 # what opens all pages, and what the contract's own modules are tried by
 ELSE = {"pages": Path("tests/golden/test_golden.py"), "dpmf_core": CONTRACT[0]}
-MOST = 20  # files of tests; where more would be needed, `make test` is the quicker answer
+MOST = (
+    20  # files of tests; where more would be needed, `make test` is the quicker answer
+)
 
 
 def git(*words: str) -> list[str]:
-    answer = subprocess.run(["git", *words], cwd=ROOT, capture_output=True, text=True, check=False)
+    answer = subprocess.run(
+        ["git", *words], cwd=ROOT, capture_output=True, text=True, check=False
+    )
     return answer.stdout.splitlines()
 
 
@@ -52,11 +61,17 @@ def changed(commit: str) -> list[Path]:
     """Python files that differ from a commit, or that git does not know."""
     differ = git("diff", "--name-only", commit, "--", "*.py")
     new = git("ls-files", "--others", "--exclude-standard", "--", "*.py")
-    return [path for path in map(Path, dict.fromkeys([*differ, *new])) if (ROOT / path).exists()]
+    return [
+        path
+        for path in map(Path, dict.fromkeys([*differ, *new]))
+        if (ROOT / path).exists()
+    ]
 
 
 def product_modules() -> list[Path]:
-    return [Path(path) for path in git("ls-files", "--", *PRODUCT) if path.endswith(".py")]
+    return [
+        Path(path) for path in git("ls-files", "--", *PRODUCT) if path.endswith(".py")
+    ]
 
 
 def tests_of(path: Path) -> list[Path]:
@@ -66,7 +81,9 @@ def tests_of(path: Path) -> list[Path]:
     if path.name.startswith("test_"):
         return [path]
     near = _mirrors(path, path.stem) or _nearest(path) or _mirrors(path, "")
-    return near or [test for folder, test in ELSE.items() if path.is_relative_to(folder)]
+    return near or [
+        test for folder, test in ELSE.items() if path.is_relative_to(folder)
+    ]
 
 
 def _mirrors(path: Path, name: str) -> list[Path]:
@@ -98,7 +115,9 @@ def _nearest(path: Path) -> list[Path]:
 
 def _module(path: Path) -> str:
     parts = path.with_suffix("").parts
-    return ".".join([IMPORTED_AS.get(parts[0], parts[0]), *parts[1:]]).removesuffix(".__init__")
+    return ".".join([IMPORTED_AS.get(parts[0], parts[0]), *parts[1:]]).removesuffix(
+        ".__init__"
+    )
 
 
 @cache
@@ -134,10 +153,15 @@ def algorithms_of(paths: list[Path]) -> list[str]:
 
 
 def arguments(paths: list[Path]) -> list[str]:
-    tests = list(dict.fromkeys([LAWS, *(test for path in paths for test in tests_of(path))]))
+    tests = list(
+        dict.fromkeys([LAWS, *(test for path in paths for test in tests_of(path))])
+    )
     if len(tests) > MOST:
         count = len(tests)
-        print(f"{count} files of tests: laws, contract and golden files alone.", file=sys.stderr)
+        print(
+            f"{count} files of tests: laws, contract and golden files alone.",
+            file=sys.stderr,
+        )
         tests = [LAWS]
     if any(str(path) in OF_METRICS for path in paths):
         tests.append(GOLDEN)

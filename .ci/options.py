@@ -25,7 +25,16 @@ from dpmf_core.runs.specification import PARAMETERS  # noqa: E402
 FILE = ROOT / "dpmf_core" / "api" / "options.py"
 # parameters that functions name themselves
 NAMED_FACTS = {"bounds", "outside", "missing"}
-NAMED = {"dataset", "algorithm", "epsilon", "delta", "split", "seed", "relation", "noise"}
+NAMED = {
+    "dataset",
+    "algorithm",
+    "epsilon",
+    "delta",
+    "split",
+    "seed",
+    "relation",
+    "noise",
+}
 HEAD = '''"""The options of functions. Made by `python .ci/options.py`: change what it reads.
 
 Facts of data are those of `dpmf_core.data.facts`, parameters of a run those of `RunSpec`, and the
@@ -42,7 +51,12 @@ import pandas as pd
 # parameters of algorithms; the first is a parameter of estimators too, which name it themselves
 OWN_NAME = ("n_components",)
 OTHERS = sorted(
-    {name for model in REGISTRY.values() for name in model.model_fields if name not in OWN_NAME}
+    {
+        name
+        for model in REGISTRY.values()
+        for name in model.model_fields
+        if name not in OWN_NAME
+    }
 )
 WORDS = "What `fit` takes besides its named parameters."
 Rows = Iterable[tuple[str, str, str]]  # name, type, words
@@ -53,30 +67,64 @@ def source() -> str:
     of_tables = {name: fact for name, fact in FACTS.items() if name not in SAMPLE_FACTS}
     parts = [
         HEAD,
-        *_class("TableOptions", "TypedDict", "Facts of a file of ratings.", _facts(of_tables)),
-        *_class("FactOptions", "TableOptions", "Facts of any file.", _facts(SAMPLE_FACTS)),
-        *_class("SweepOptions", "FactOptions", "How data are prepared and split.", _parameters()),
         *_class(
-            "AlgorithmOptions", "TypedDict", "Parameters of algorithms.", _of_algorithms(OTHERS)
+            "TableOptions",
+            "TypedDict",
+            "Facts of a file of ratings.",
+            _facts(of_tables),
         ),
-        *_class("RunOptions", "SweepOptions, AlgorithmOptions", WORDS, _of_algorithms(OWN_NAME)),
+        *_class(
+            "FactOptions", "TableOptions", "Facts of any file.", _facts(SAMPLE_FACTS)
+        ),
+        *_class(
+            "SweepOptions",
+            "FactOptions",
+            "How data are prepared and split.",
+            _parameters(),
+        ),
+        *_class(
+            "AlgorithmOptions",
+            "TypedDict",
+            "Parameters of algorithms.",
+            _of_algorithms(OTHERS),
+        ),
+        *_class(
+            "RunOptions",
+            "SweepOptions, AlgorithmOptions",
+            WORDS,
+            _of_algorithms(OWN_NAME),
+        ),
     ]
-    command = [sys.executable, "-m", "ruff", "format", "--stdin-filename", str(FILE), "-"]
+    command = [
+        sys.executable,
+        "-m",
+        "ruff",
+        "format",
+        "--stdin-filename",
+        str(FILE),
+        "-",
+    ]
     text = "\n".join(parts) + "\n"
-    return subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
+    return subprocess.run(
+        command, input=text, capture_output=True, text=True, check=True
+    ).stdout
 
 
 def _class(name: str, base: str, words: str, rows: Rows) -> Iterator[str]:
     yield f'\n\nclass {name}({base}, total=False):\n    """{words}"""\n'
     for option, kind, meaning in rows:
         yield f"    {option}: {kind}"
-        yield textwrap.fill(f'"""{meaning}"""', 96, initial_indent="    ", subsequent_indent="    ")
+        yield textwrap.fill(
+            f'"""{meaning}"""', 96, initial_indent="    ", subsequent_indent="    "
+        )
 
 
 def _facts(facts: dict[str, Fact]) -> Rows:
     for name, fact in facts.items():
         if name not in NAMED_FACTS:
-            kind = "str | Path" if fact.metavar.endswith("FILE") else type_text(fact.kind)
+            kind = (
+                "str | Path" if fact.metavar.endswith("FILE") else type_text(fact.kind)
+            )
             yield name, kind, fact.help.rstrip(".")
 
 
@@ -107,7 +155,9 @@ def _meanings(by_words: dict[str, list[str]]) -> str:
     if len(by_words) == 1:
         ((meaning, algorithms),) = by_words.items()
         return f"{meaning} ({', '.join(algorithms)})"
-    everyone = [algorithm for algorithms in by_words.values() for algorithm in algorithms]
+    everyone = [
+        algorithm for algorithms in by_words.values() for algorithm in algorithms
+    ]
     return f"See `algorithms`: of {', '.join(everyone)}"
 
 

@@ -56,7 +56,9 @@ def weight(*folders: str) -> Weight:
         with file.open("rb") as source:
             for token in tokenize.tokenize(source.readline):
                 total.comments += token.type == tokenize.COMMENT
-                is_docstring = token.type == tokenize.STRING and token.start[0] != token.end[0]
+                is_docstring = (
+                    token.type == tokenize.STRING and token.start[0] != token.end[0]
+                )
                 if token.type not in NO_TOKENS and not is_docstring:
                     total.tokens += 1
                     code_lines.add(token.start[0])
@@ -71,16 +73,23 @@ def imports() -> Arrows:
         for module in graph.modules
         for other in graph.find_modules_directly_imported_by(module)
     }
-    return {(module, other) for module, other in found if not module.startswith(f"{other}.")}
+    return {
+        (module, other) for module, other in found if not module.startswith(f"{other}.")
+    }
 
 
 def circles(arrows: Arrows) -> list[list[str]]:
     names = sorted({name for arrow in arrows for name in arrow})
     at = {name: place for place, name in enumerate(names)}
     rows, columns = ([at[arrow[end]] for arrow in arrows] for end in (0, 1))
-    table = coo_array(([1] * len(rows), (rows, columns)), shape=(len(names), len(names)))
+    table = coo_array(
+        ([1] * len(rows), (rows, columns)), shape=(len(names), len(names))
+    )
     count, member = connected_components(table, connection="strong")
-    sets = [[name for name in names if member[at[name]] == number] for number in range(count)]
+    sets = [
+        [name for name in names if member[at[name]] == number]
+        for number in range(count)
+    ]
     return [them for them in sets if len(them) > 1]
 
 
@@ -120,7 +129,9 @@ def main() -> None:
     for name, part in weights.items():
         print(f"| {name + ': tokens':45} | {part.tokens:>7,} |")
         print(f"| {name + ': tokens a code line':45} | {part.tokens_a_line:>7.1f} |")
-        print(f"| {name + ': comments, share of lines':45} | {part.share_of_comments:>7.1%} |")
+        print(
+            f"| {name + ': comments, share of lines':45} | {part.share_of_comments:>7.1%} |"
+        )
     rows = {
         "rooms": len({name for arrow in arrows for name in arrow}),
         "floors": floors(arrows),

@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef)
-A_TEXT = re.compile(r"[A-Za-zε]{2,}.* |[A-Z][a-z]+")  # several words, or one with a capital
+# several words, or one with a capital
+A_TEXT = re.compile(r"[A-Za-zε]{2,}.* |[A-Z][a-z]+")
 
 
 def docstrings(tree: ast.Module) -> dict[ast.Constant, str]:
@@ -29,10 +30,16 @@ def docstrings(tree: ast.Module) -> dict[ast.Constant, str]:
 def strings(node: ast.AST, skipped: set[ast.AST]) -> Iterator[tuple[int, str]]:
     """The strings below a node, f-strings whole; values in them as `{...}`."""
     if isinstance(node, ast.JoinedStr):
-        parts = [it.value if isinstance(it, ast.Constant) else "{...}" for it in node.values]
+        parts = [
+            it.value if isinstance(it, ast.Constant) else "{...}" for it in node.values
+        ]
         yield node.lineno, "".join(map(str, parts))
         return
-    if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in skipped:
+    if (
+        isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and node not in skipped
+    ):
         yield node.lineno, node.value
     for child in ast.iter_child_nodes(node):
         yield from strings(child, skipped)
@@ -58,12 +65,18 @@ def lines_of(path: Path, docs: bool) -> list[tuple[int, str]]:
         found = strings(tree, set(documented))
         return [(line, text) for line, text in found if A_TEXT.search(text)]
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
-    comments = [(it.start[0], it.string) for it in tokens if it.type == tokenize.COMMENT]
-    return sorted([*comments, *((node.lineno, text) for node, text in documented.items())])
+    comments = [
+        (it.start[0], it.string) for it in tokens if it.type == tokenize.COMMENT
+    ]
+    return sorted(
+        [*comments, *((node.lineno, text) for node, text in documented.items())]
+    )
 
 
 for folder in [it for it in sys.argv[1:] if it != "--docs"]:
-    for path in sorted(it for it in Path(folder).rglob("*") if it.suffix in (".py", ".toml")):
+    for path in sorted(
+        it for it in Path(folder).rglob("*") if it.suffix in (".py", ".toml")
+    ):
         print(f"\n=== {path}")
         for line, text in lines_of(path, "--docs" in sys.argv):
             print(f"{line:4} {' '.join(text.split())}")

@@ -74,7 +74,9 @@ def measure() -> None:
     for epsilon in EPSILONS:  # once each, so that everything is stored and open
         move(app, epsilon)
         settle(app)
-    milliseconds = sorted(move(app, EPSILONS[at % len(EPSILONS)]) for at in range(MOVES))
+    milliseconds = sorted(
+        move(app, EPSILONS[at % len(EPSILONS)]) for at in range(MOVES)
+    )
     calls = traced(app, EPSILONS[0])
     files = {Path(code.co_filename).resolve() for code in calls}
     print(
@@ -88,7 +90,13 @@ def main(folders: list[str]) -> None:
         with tempfile.TemporaryDirectory() as data:
             own = {"DPMF_DATA": data, "PYTHONPATH": str(Path(folder).resolve())}
             own["STREAMLIT_LOGGER_LEVEL"] = "error"
-            command = [sys.executable, "-W", "ignore", str(Path(__file__).resolve()), "--here"]
+            command = [
+                sys.executable,
+                "-W",
+                "ignore",
+                str(Path(__file__).resolve()),
+                "--here",
+            ]
             print(f"{folder}: ", end="", flush=True)
             subprocess.run(command, cwd=folder, env=os.environ | own, check=True)
 

@@ -66,12 +66,21 @@ class Truth:
         measured: dict[float, dict[str, float]] = {}
         runs: list[Run] = []
         for name in REFERENCES:
-            runs = [dpmf.fit(ratings, name, seed=seed, keep=False) for seed in tested.seeds]
+            runs = [
+                dpmf.fit(ratings, name, seed=seed, keep=False) for seed in tested.seeds
+            ]
             errors[name, NO_EPSILON] = _median(runs, ERROR)
         for name in RIVALS:
             for epsilon in EPSILONS:
                 private_runs = [
-                    dpmf.fit(ratings, name, epsilon=epsilon, delta=delta, seed=seed, keep=False)
+                    dpmf.fit(
+                        ratings,
+                        name,
+                        epsilon=epsilon,
+                        delta=delta,
+                        seed=seed,
+                        keep=False,
+                    )
                     for seed in tested.seeds
                 ]
                 errors[name, epsilon] = _median(private_runs, ERROR)
@@ -82,12 +91,15 @@ class Truth:
     def columns(self, epsilon: float) -> dict[str, Any]:
         """What the recommended method brings and loses at an epsilon."""
         errors = self.errors
-        worth = self.floor - min(errors[reference, NO_EPSILON] for reference in REFERENCES)
+        worth = self.floor - min(
+            errors[reference, NO_EPSILON] for reference in REFERENCES
+        )
         fall = self.floor - errors[OURS, epsilon]
         best = min(RIVALS, key=lambda method: errors[method, epsilon])
         lost = errors[OURS, epsilon] - errors[best, epsilon]
         others = {
-            f"{method}_lost_share": (errors[method, epsilon] - errors[best, epsilon]) / worth
+            f"{method}_lost_share": (errors[method, epsilon] - errors[best, epsilon])
+            / worth
             for method in RIVALS[1:]
         }
         return {
@@ -140,7 +152,9 @@ def _measured_columns(runs: Sequence[Run], ratings: Ratings) -> dict[str, float]
             releases = event(run.spec.budget, level)
             place = f"{ratings.name} {run.spec.budget.epsilon} {level}"
             numbers = range(run.spec.seed, NOISE_DRAWS, len(runs))
-            seeds = [np.random.SeedSequence([number, *place.encode()]) for number in numbers]
+            seeds = [
+                np.random.SeedSequence([number, *place.encode()]) for number in numbers
+            ]
             tables.append(_draws(people, model, releases, seeds))
     for level, tables in by_level.items():
         draws = pd.concat(tables)
@@ -159,7 +173,10 @@ def _with_predictions(run: Run, people: Blocks) -> _Predicted:
 
 
 def _draws(
-    people: Blocks, model: _Predicted, releases: Event, seeds: Iterable[np.random.SeedSequence]
+    people: Blocks,
+    model: _Predicted,
+    releases: Event,
+    seeds: Iterable[np.random.SeedSequence],
 ) -> pd.DataFrame:
     """One row for each seed of the noise."""
     exact = exact_fall(people, model)
@@ -178,11 +195,17 @@ def _draws(
     return pd.DataFrame(rows)
 
 
-def _named_figure(people: Blocks, model: _Predicted, releases: Event, constant: float) -> float:
+def _named_figure(
+    people: Blocks, model: _Predicted, releases: Event, constant: float
+) -> float:
     """The figure that clipping defines, without noise and with the best constant."""
     multiplier = Noise(releases).next_release(HELD_OUT_ERRORS).noise_multiplier
     statistic = PairedErrors.of(people.shape.n_units, multiplier, RADIUS)
-    sums = OpenCurator(people, Noise(NOTHING), {}).total(statistic, model, constant).tolist()
+    sums = (
+        OpenCurator(people, Noise(NOTHING), {})
+        .total(statistic, model, constant)
+        .tolist()
+    )
     first, second, third, last = sums
     exact_sums = PairedSums(
         statistic,
@@ -268,7 +291,9 @@ def main() -> None:
     every = SETS | CHECKS
     parser = argparse.ArgumentParser()
     parser.add_argument("sets", nargs="*", help=", ".join(every))
-    parser.add_argument("--ranges", action="store_true", help="only the ranges, not the truth")
+    parser.add_argument(
+        "--ranges", action="store_true", help="only the ranges, not the truth"
+    )
     arguments = parser.parse_args()
     for name in arguments.sets or every:
         rows = rows_of(name, every[name], ranges_alone=arguments.ranges)

@@ -37,7 +37,10 @@ def seconds_of(data_id: str) -> dict[str, float]:
     for world in runs.worlds:
         data_access.forget(world.id)
     cpu_before = _cpu_seconds()
-    with tempfile.TemporaryDirectory() as folder, contextlib.closing(Store(Path(folder))) as store:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        contextlib.closing(Store(Path(folder))) as store,
+    ):
         with contextlib.closing(Engine(store)) as engine:
             engine.start()
             start = time.perf_counter()
@@ -46,14 +49,23 @@ def seconds_of(data_id: str) -> dict[str, float]:
                     raise outcome
             seconds = time.perf_counter() - start
             workers = engine.width
-        cpu_seconds = _cpu_seconds() - cpu_before  # of the workers too, which have ended
+        # of the workers too, which have ended
+        cpu_seconds = _cpu_seconds() - cpu_before
     load = os.getloadavg()[0]
-    return {"seconds": seconds, "cpu_seconds": cpu_seconds, "workers": workers, "load": load}
+    return {
+        "seconds": seconds,
+        "cpu_seconds": cpu_seconds,
+        "workers": workers,
+        "load": load,
+    }
 
 
 def _cpu_seconds() -> float:
     """The processor time of this process and of its ended children."""
-    usages = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
+    usages = (
+        resource.getrusage(who)
+        for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
     return sum(usage.ru_utime + usage.ru_stime for usage in usages)
 
 

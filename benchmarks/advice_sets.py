@@ -21,7 +21,9 @@ CASES = Path(os.environ.get("DPMF_CASES", "../shared/cases"))
 SEEDS = (0, 1, 2)
 
 
-def _public(ratings: Ratings, name: str, rows: Any = slice(None), users: Any = None) -> Ratings:
+def _public(
+    ratings: Ratings, name: str, rows: Any = slice(None), users: Any = None
+) -> Ratings:
     """These rows as public data, without times and item features. users: new ids of the rows."""
     numbers = ratings.users[rows] if users is None else users
     n_users = ratings.n_users if users is None else int(users.max()) + 1
@@ -54,7 +56,9 @@ def _table(frame: pd.DataFrame, name: str) -> Ratings:
 
 def _ml_100k() -> Ratings:
     columns = ["user", "item", "rating", "time"]
-    return _table(pd.read_csv(DATA / "ml-100k/u.data", sep="\t", names=columns), "ml-100k")
+    return _table(
+        pd.read_csv(DATA / "ml-100k/u.data", sep="\t", names=columns), "ml-100k"
+    )
 
 
 def _ml_1m() -> Ratings:
@@ -78,26 +82,39 @@ def _loaded(data_id: str, name: str) -> Ratings:
 
 
 def _shop() -> Ratings:
-    return _loaded(f"{CASES}/shop/bewertungen.csv?bounds=0.5,5&outside=leave-out", "shop")
+    return _loaded(
+        f"{CASES}/shop/bewertungen.csv?bounds=0.5,5&outside=leave-out", "shop"
+    )
 
 
-def groups(n_users: int, n_items: int, each: int, strength: float, seed: int) -> Ratings:
+def groups(
+    n_users: int, n_items: int, each: int, strength: float, seed: int
+) -> Ratings:
     """People of six groups, each with own means of the items, and Zipf popularity.
 
     strength: standard deviation of a group's deviation from an item's mean, in stars.
     """
     rng = np.random.default_rng([seed, 6])
     popularity = 1 / (np.arange(n_items) + 10.0)
-    of_group = 0.4 * rng.standard_normal(n_items) + strength * rng.standard_normal((6, n_items))
+    of_group = 0.4 * rng.standard_normal(n_items) + strength * rng.standard_normal(
+        (6, n_items)
+    )
     group = rng.integers(6, size=n_users)
     pairs = []
     for user in range(n_users):
         count = min(1 + rng.poisson(rng.gamma(2.0, (each - 1) / 2)), n_items // 2)
-        items = rng.choice(n_items, count, replace=False, p=popularity / popularity.sum())
+        items = rng.choice(
+            n_items, count, replace=False, p=popularity / popularity.sum()
+        )
         pairs.append((np.full(count, user), items))
     users, items = (np.concatenate(column) for column in zip(*pairs, strict=True))
     mood = rng.laplace(0, 0.3, n_users)
-    score = 3.6 + mood[users] + of_group[group[users], items] + rng.logistic(0, 0.45, len(users))
+    score = (
+        3.6
+        + mood[users]
+        + of_group[group[users], items]
+        + rng.logistic(0, 0.45, len(users))
+    )
     return Ratings.of(
         users,
         items,
@@ -125,14 +142,18 @@ SETS: dict[str, Tested] = {
     "groups, strong": Tested(lambda: groups(3_000, 400, 12, 0.8, 1)),
     "groups, weak": Tested(lambda: groups(2_000, 200, 40, 0.15, 2)),
     "ml-100k": Tested(_ml_100k),
-    "ml-100k, top 400": Tested(lambda: _public(_ml_100k().top_items(400), "ml-100k-top")),
+    "ml-100k, top 400": Tested(
+        lambda: _public(_ml_100k().top_items(400), "ml-100k-top")
+    ),
     "ml-1m, 500 people": Tested(lambda: _some_people(_ml_1m(), 500, 2)),
     "ml-1m, 2,000 people": Tested(lambda: _some_people(_ml_1m(), 2_000, 1)),
     "ml-1m, top 400": Tested(lambda: _public(_ml_1m().top_items(400), "ml-1m-top")),
     "ml-1m": Tested(_ml_1m, seeds=SEEDS[:2]),
 }
 CHECKS: dict[str, Tested] = {
-    "check: ml-1m, an eighth of the ratings": Tested(lambda: _thinned(_ml_1m(), 0.125, 3)),
+    "check: ml-1m, an eighth of the ratings": Tested(
+        lambda: _thinned(_ml_1m(), 0.125, 3)
+    ),
     "check: cinema, 1,500 people": Tested(
         lambda: _public(cinema(1_500, 900, density=0.03, seed=7), "cinema-1500"), 0.5
     ),

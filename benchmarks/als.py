@@ -31,7 +31,13 @@ import numpy as np
 import numpy.typing as npt
 from scipy.sparse import coo_array, csr_matrix
 
-from benchmarks.report import RESULTS, interval, movielens_or_simulated, save, skewed_ratings
+from benchmarks.report import (
+    RESULTS,
+    interval,
+    movielens_or_simulated,
+    save,
+    skewed_ratings,
+)
 from dpmf_core import kernels
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
@@ -41,8 +47,10 @@ RANKS, RIDGE, ROUNDS = (32, 64, 128), 1.0, 5
 MOST_ITERATIONS, SLACK = 30, 0.001
 
 Array = npt.NDArray[Any]
-Observer = Callable[[Array, Array], None]  # of user and item factors, after each iteration
-Fit = Callable[["Problem", int, Observer, bool], list[float]]  # seconds of each iteration
+# of user and item factors, after each iteration
+Observer = Callable[[Array, Array], None]
+# seconds of each iteration
+Fit = Callable[["Problem", int, Observer, bool], list[float]]
 
 
 @dataclass(frozen=True)
@@ -56,7 +64,9 @@ class Problem:
         """User and item factors as implicit draws them."""
         random = np.random.default_rng(0)
         sizes = (self.data.n_users, self.data.n_items)
-        users, items = (random.random((n, self.rank), np.float32) * np.float32(0.01) for n in sizes)
+        users, items = (
+            random.random((n, self.rank), np.float32) * np.float32(0.01) for n in sizes
+        )
         return users, items
 
     def held_out_rmse(self, test: Ratings, U: Array, V: Array) -> float:
@@ -91,13 +101,20 @@ def dpmf(problem: Problem, iterations: int, observe: Observer, cg: bool) -> list
     return took
 
 
-def implicit(problem: Problem, iterations: int, observe: Observer, cg: bool) -> list[float]:
+def implicit(
+    problem: Problem, iterations: int, observe: Observer, cg: bool
+) -> list[float]:
     from implicit.cpu.als import AlternatingLeastSquares
 
     data, took = problem.data, []
     cells, shape = (data.users, data.items), (data.n_users, data.n_items)
     matrix = csr_matrix((1 + data.values, cells), shape=shape)
-    options = {"regularization": RIDGE, "use_cg": cg, "iterations": iterations, "num_threads": 1}
+    options = {
+        "regularization": RIDGE,
+        "use_cg": cg,
+        "iterations": iterations,
+        "num_threads": 1,
+    }
     model = AlternatingLeastSquares(problem.rank, **options)
     model.user_factors, model.item_factors = problem.start()
     clock = [0.0]
@@ -113,7 +130,14 @@ def implicit(problem: Problem, iterations: int, observe: Observer, cg: bool) -> 
 
 
 CMFREC = {"method": "als", "nthreads": 1, "use_float": True} | dict.fromkeys(
-    ("use_cg", "user_bias", "item_bias", "verbose", "precompute_for_predictions", "finalize_chol"),
+    (
+        "use_cg",
+        "user_bias",
+        "item_bias",
+        "verbose",
+        "precompute_for_predictions",
+        "finalize_chol",
+    ),
     False,
 )
 
@@ -123,7 +147,9 @@ def cmfrec_seconds(problem: Problem) -> float:
     from cmfrec import CMF
 
     data = problem.data
-    matrix = coo_array((data.values, (data.users, data.items)), shape=(data.n_users, data.n_items))
+    matrix = coo_array(
+        (data.values, (data.users, data.items)), shape=(data.n_users, data.n_items)
+    )
 
     def run(iterations: int) -> float:
         model = CMF(k=problem.rank, lambda_=RIDGE, niter=iterations, **CMFREC)
@@ -152,7 +178,9 @@ def iteration_seconds(data: Ratings, rank: int) -> dict[str, dict[str, Any]]:
         "implicit CG, 3 steps": lambda: mean_of(implicit, True),
         "cmfrec Cholesky": lambda: cmfrec_seconds(problem),
     }
-    rounds = [{name: seconds() for name, seconds in work.items()} for _ in range(ROUNDS)]
+    rounds = [
+        {name: seconds() for name, seconds in work.items()} for _ in range(ROUNDS)
+    ]
     return {
         name: {
             "seconds": statistics.median(it[name] for it in rounds),
@@ -170,14 +198,20 @@ def time_to_equal(data: Ratings, rank: int) -> dict[str, Any]:
     """
     parts = split(data, SplitSpec(), 0)
     problem = Problem(parts.train, rank)
-    fits = {"dpmf CG": (dpmf, True), "implicit CG": (implicit, True), "dpmf": (dpmf, False)}
+    fits = {
+        "dpmf CG": (dpmf, True),
+        "implicit CG": (implicit, True),
+        "dpmf": (dpmf, False),
+    }
     took: dict[str, list[list[float]]] = {name: [] for name in fits}
     curves: dict[str, list[float]] = {}
     for _ in range(ROUNDS):
         for name, (fit, cg) in fits.items():
             curves[name] = []  # the same in each round
 
-            def add_point(U: Array, V: Array, errors: list[float] = curves[name]) -> None:
+            def add_point(
+                U: Array, V: Array, errors: list[float] = curves[name]
+            ) -> None:
                 errors.append(problem.held_out_rmse(parts.test, U, V))
 
             took[name].append(fit(problem, MOST_ITERATIONS, add_point, cg))

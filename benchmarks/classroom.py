@@ -33,9 +33,18 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 
-OPENING, AFTER = 10.0, 60.0  # seconds: all students arrive; until memory is measured again
-LEAVERS, OTHERS = 3, 3  # who leave during a training; who sweep and audit, upload, or attack
+# seconds: all students arrive; until memory is measured again
+OPENING, AFTER = (
+    10.0,
+    60.0,
+)
+# who leave during a training; who sweep and audit, upload, or attack
+LEAVERS, OTHERS = (
+    3,
+    3,
+)
 LOCKED = {"dataset": "cinema-small", "algorithm": "dpals", "seed": "0"}
+FIRST = 5.0  # epsilon with which the link opens
 
 
 class Watch(threading.Thread):
@@ -73,15 +82,19 @@ async def whole_class(
     over = asyncio.Event()
     tasks = {name: asyncio.create_task(do(base, over)) for name, do in deeds.items()}
     learning = [one(it, random.Random(it)) for it in range(count - leavers - others)]
-    leaving = [hostile.leave(base, query, random.Random(500 + it)) for it in range(leavers)]
-    students, _ = await asyncio.gather(asyncio.gather(*learning), asyncio.gather(*leaving))
+    leaving = [
+        hostile.leave(base, query, random.Random(500 + it)) for it in range(leavers)
+    ]
+    students, _ = await asyncio.gather(
+        asyncio.gather(*learning), asyncio.gather(*leaving)
+    )
     over.set()
     return students, {name: await task for name, task in tasks.items()}
 
 
 async def visit(base: str, query: str) -> None:
     async with Student(base, query) as student:
-        await student.result(5.0, whole=True)
+        await student.result(FIRST, whole=True)
 
 
 def right_texts(data: str, epsilon: float) -> set[str]:
@@ -91,13 +104,19 @@ def right_texts(data: str, epsilon: float) -> set[str]:
     runs = [run(RunSpec.parse(**facts, seed=draw)) for draw in range(DRAWS)]
     errors = [float(it.record.metrics["rmse"]) for it in runs]
     several = (itertools.combinations(errors, count + 1) for count in range(DRAWS))
-    return {f"{statistics.median(some):.3f}" for some in itertools.chain.from_iterable(several)}
+    return {
+        f"{statistics.median(some):.3f}"
+        for some in itertools.chain.from_iterable(several)
+    }
 
 
 def answer_figures(data: str, students: list[Student]) -> dict[str, Any]:
     """How long students waited, what they were shown, and whether it was right."""
     results = [pair for student in students for pair in student.results]
-    right = {epsilon: right_texts(data, epsilon) for epsilon in {epsilon for epsilon, _ in results}}
+    right = {
+        epsilon: right_texts(data, epsilon)
+        for epsilon in {epsilon for epsilon, _ in results}
+    }
     waits = np.concatenate([student.answers for student in students])
     drawings = np.concatenate([student.drawings for student in students])
     messages = [text for student in students for text in student.messages]
@@ -122,8 +141,9 @@ def creation_times() -> dict[str, str]:
 
 def lesson(count: int, data: str, kind: bool, base: str, pid: int) -> dict[str, Any]:
     """Run the class, and report what was measured."""
+    opened = LOCKED | {"dataset": data, "epsilon": f"{FIRST:g}"}
     link = LessonLink.parse(
-        page="explore", query=LOCKED | {"dataset": data}, locked=tuple(LOCKED), title="A class"
+        page="explore", query=opened, locked=tuple(LOCKED), title="A class"
     )
     query = f"class={link_token(LessonSequence.parse(steps=(link,)))}"
     watch = Watch(pid)
@@ -132,7 +152,10 @@ def lesson(count: int, data: str, kind: bool, base: str, pid: int) -> dict[str, 
     watch.start()
     began = time.perf_counter()
     students, others = asyncio.run(whole_class(base, query, count, kind))
-    took, seconds = time.perf_counter() - began, sum(watch.root.cpu_times()[:2]) - seconds
+    took, seconds = (
+        time.perf_counter() - began,
+        sum(watch.root.cpu_times()[:2]) - seconds,
+    )
     first = creation_times()
     answers = answer_figures(data, students)
     time.sleep(AFTER)
@@ -147,7 +170,9 @@ def lesson(count: int, data: str, kind: bool, base: str, pid: int) -> dict[str, 
         **answers,
         "others": others,
         "runs_stored": len(first),
-        "trained_twice": sum(second.get(key, moment) != moment for key, moment in first.items()),
+        "trained_twice": sum(
+            second.get(key, moment) != moment for key, moment in first.items()
+        ),
         "memory_before_mb": round(before),
         "memory_most_mb": round(watch.most),
         "memory_after_mb": round(after),
@@ -162,7 +187,9 @@ def main() -> None:
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         with serving(folder, "class") as (base, pid):
-            results = lesson(arguments.students, arguments.data, arguments.kind, base, pid)
+            results = lesson(
+                arguments.students, arguments.data, arguments.kind, base, pid
+            )
         log = (Path(folder) / "server.log").read_text(errors="replace")
     results["exceptions_in_the_log"] = log.count("Traceback") + log.count("Exception")
     save("classroom-calm" if arguments.kind else "classroom", results)

@@ -44,8 +44,12 @@ class World:
         table[ratings.users, ratings.items] = ratings.values
         rated = np.zeros(table.shape, np.bool_)
         rated[ratings.users, ratings.items] = True
-        test = rated & (np.random.default_rng([seed, 1]).random(table.shape) < TEST_SHARE)
-        return cls(np.where(test, 0.0, table), rated & ~test, np.where(test, table, np.nan))
+        test = rated & (
+            np.random.default_rng([seed, 1]).random(table.shape) < TEST_SHARE
+        )
+        return cls(
+            np.where(test, 0.0, table), rated & ~test, np.where(test, table, np.nan)
+        )
 
     def error(self, predictions: Array) -> float:
         """The RMSE on what is held out."""
@@ -73,10 +77,14 @@ CLIP = 0.08  # of ours at an unknown signal, in half-ranges times √m
 
 def top_pair(seed: int) -> jain.TopPair:
     rng = np.random.default_rng([seed, 2])
-    return lambda A, sigma: jain.top_eigenpair(A, sigma, lambda s, n: symmetric(rng, s, n))
+    return lambda A, sigma: jain.top_eigenpair(
+        A, sigma, lambda s, n: symmetric(rng, s, n)
+    )
 
 
-def one_round_more(Y_star: Array, Omega: Array, inputs: jain.Inputs, top: jain.TopPair) -> Array:
+def one_round_more(
+    Y_star: Array, Omega: Array, inputs: jain.Inputs, top: jain.TopPair
+) -> Array:
     """Users also step along the last released direction: T directions in T steps of 1/T."""
     v, lambda_prime = np.zeros(Y_star.shape[1]), math.inf
     slack = math.sqrt(inputs.sigma * math.log(len(v) / inputs.beta)) * len(v) ** 0.25
@@ -118,7 +126,9 @@ def frank_wolfe_errors(seed: int) -> Mapping[str, float]:
         "last direction": world.error(
             one_round_more(world.M, world.Omega, NOMINAL, top_pair(seed))
         ),
-        "clipped residuals": world.error(run(short, clipped_residuals(top_pair(seed), C))),
+        "clipped residuals": world.error(
+            run(short, clipped_residuals(top_pair(seed), C))
+        ),
     }
 
 
@@ -168,7 +178,9 @@ def chien_draws(world: World, seed: int) -> chien.Draws:
     )
 
 
-def ridge_after_projection(noisy_gram: Array, noisy_side: Array, lambda_: float) -> Array:
+def ridge_after_projection(
+    noisy_gram: Array, noisy_side: Array, lambda_: float
+) -> Array:
     """The noisy Gram matrix is projected alone, and the ridge is added afterwards."""
     values, Q = np.linalg.eigh(noisy_gram)
     return np.asarray(Q @ ((Q.T @ noisy_side) / (np.maximum(values, 0) + lambda_)))
@@ -178,7 +190,11 @@ def large_ridge_of_items(noisy_gram: Array, noisy_side: Array, _lambda: float) -
     return SOLVE_ITEM(noisy_gram, noisy_side, RIDGE_OF_ITEMS)
 
 
-SOLVE_ITEM, USER_PROCEDURE, ORTHONORMAL = chien.solve_item, chien.user_procedure, chien.orthonormal
+SOLVE_ITEM, USER_PROCEDURE, ORTHONORMAL = (
+    chien.solve_item,
+    chien.user_procedure,
+    chien.orthonormal,
+)
 Run = Callable[[], tuple[Array, Array]]
 
 
@@ -194,7 +210,9 @@ def whole_entries(M: Array, Omega: Array) -> Iterator[None]:
     """Users' own factors see their ratings without the clip to Gamma_M."""
     whole = np.where(Omega, M, 0.0)
 
-    def user_procedure(V: Array, _M: Array, inputs: chien.Inputs, cells: Array) -> Array:
+    def user_procedure(
+        V: Array, _M: Array, inputs: chien.Inputs, cells: Array
+    ) -> Array:
         return USER_PROCEDURE(V, whole, inputs, cells)
 
     with replaced("user_procedure", user_procedure):
@@ -216,7 +234,9 @@ def last_step(run: Run, M: Array, Omega: Array, inputs: chien.Inputs) -> Array:
         run()
     V = solved[-1] * inputs.Gamma_u / math.sqrt(inputs.V_0.shape[1])
     unbounded = chien.Inputs(**{**vars(inputs), "Gamma_u": math.inf})
-    return np.asarray(USER_PROCEDURE(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T)
+    return np.asarray(
+        USER_PROCEDURE(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T
+    )
 
 
 def dpals_errors(seed: int) -> Mapping[str, float]:
@@ -255,7 +275,9 @@ OF_CHIEN = f"{ON} (ε = 10, k = 80, T = 3, Γ_u = 10, Γ_M = 0.5, λ = 0.02)"
 def cost(on: str, errors: Callable[[int], Mapping[str, float]], key: str) -> Cost:
     """The cost of one deviation, from errors by a seed: as printed under '', or by its key."""
     draws = [errors(seed) for seed in range(DRAWS)]
-    as_printed, ours = (round(float(np.mean([it[name] for it in draws])), 6) for name in ("", key))
+    as_printed, ours = (
+        round(float(np.mean([it[name] for it in draws])), 6) for name in ("", key)
+    )
     return Cost(on=on, printed=as_printed, ours=ours, draws=DRAWS)
 
 
@@ -268,7 +290,9 @@ def measures(
 
 KEYS_OF_STEPS = ("slack", "last direction", "clipped residuals")
 MEASURES: Mapping[str, Mapping[str, Callable[[], Cost]]] = {
-    "dpals": measures(OF_CHIEN, dpals_errors, "entries", "ridge", "one ridge", "last step"),
+    "dpals": measures(
+        OF_CHIEN, dpals_errors, "entries", "ridge", "one ridge", "last step"
+    ),
     "dpfw": measures(OF_JAIN, frank_wolfe_errors, *KEYS_OF_STEPS),
     # the steps are the same; the step size of Oja's method is not printed
     "dpfw-oja": measures(OF_OJA, frank_wolfe_errors, *KEYS_OF_STEPS),

@@ -44,14 +44,22 @@ REGULAR: Parameters = {
     "learning_rate": 0.05,
     "regularisation": 0.03,
 }
-RATED: Parameters = {**vallet.method("Rated", static_share=vallet.STATIC_SHARE).parameters}
-ONLINE: Parameters = {**vallet.method("Online", static_share=vallet.STATIC_SHARE).parameters}
+RATED: Parameters = {
+    **vallet.method("Rated", static_share=vallet.STATIC_SHARE).parameters
+}
+ONLINE: Parameters = {
+    **vallet.method("Online", static_share=vallet.STATIC_SHARE).parameters
+}
 
 
 def held_out(
-    data: str, split_spec: SplitSpec, algorithm: str, parameters: Parameters, clipped: bool
+    data: str,
+    split_spec: SplitSpec,
+    algorithm: str,
+    parameters: Parameters,
+    clipped: bool,
 ) -> list[float]:
-    """Return held-out RMSE of each draw."""
+    """Held-out RMSE of each draw."""
     ratings = catalogue().load(data)
     assert isinstance(ratings, Ratings)
     errors = []
@@ -59,7 +67,10 @@ def held_out(
         parts = split(ratings, split_spec, seed)
         method = build(algorithm, parameters, parts.train.shape, None)
         model: Any = train(
-            method, parts.train, Noise(NOTHING), Streams(np.random.default_rng(seed), seed)
+            method,
+            parts.train,
+            Noise(NOTHING),
+            Streams(np.random.default_rng(seed), seed),
         )
         predictions = model.predict(
             model.personal(parts.history), parts.test.users, parts.test.items
@@ -82,7 +93,9 @@ def clipping(algorithm: str, parameters: Parameters, split_spec: SplitSpec) -> C
     return _cost(FILMS, plain, clipped)
 
 
-def other_steps(data: str, algorithm: str, parameters: Parameters, split_spec: SplitSpec) -> Cost:
+def other_steps(
+    data: str, algorithm: str, parameters: Parameters, split_spec: SplitSpec
+) -> Cost:
     """Compare whole steps with shortened ones, in our units; both clipped.
 
     Where the range is 1 to 5 the units are the same; where no step is shortened, only they differ.
@@ -99,7 +112,9 @@ def batches() -> Cost:
     errors = []
     for count in (1000, no_retention.LOOKS):
         with patch.object(no_retention, "LOOKS", count):
-            errors.append(held_out(FILMS, SplitSpec(), "no-retention", ONLINE, clipped=False))
+            errors.append(
+                held_out(FILMS, SplitSpec(), "no-retention", ONLINE, clipped=False)
+            )
     return _cost(FILMS, *errors)
 
 

@@ -42,7 +42,7 @@ def unit(columns: Array) -> Array:
 
 
 def statistics_with(deviations: frozenset[str], outliers: bool) -> Callable[..., Any]:
-    """Return line 3 of the printed algorithm with deviations, of H and R as they were learned."""
+    """Line 3 of the printed algorithm with deviations, of H and R as they were learned."""
     plain = printed.statistics
 
     def statistics(
@@ -66,14 +66,14 @@ def statistics_with(deviations: frozenset[str], outliers: bool) -> Callable[...,
 
 
 def faces() -> tuple[Array, int]:
-    """Return V (D, N) with columns of norm 1, and K."""
+    """V (D, N) with columns of norm 1, and K."""
     samples = catalogue().load(FACES)
     assert isinstance(samples, Samples)
     return np.asarray(samples.scaled(samples.X, np.float64)).T, saha.parts_of(FACES)
 
 
 def objective(V: Array, W: Array) -> float:
-    """Return the objective value of equation 15 with the best H."""
+    """The objective value of equation 15 with the best H."""
     return printed.objective(V, W, kernel.coefficients(V.T @ W, W.T @ W).T)
 
 
@@ -97,7 +97,11 @@ def private_faces(deviations: frozenset[str], outliers: bool) -> float:
 
 def _cost(plain: float, ours: float) -> Cost:
     return Cost(
-        on=ON, printed=round(plain, 5), ours=round(ours, 5), draws=1, measure="objective value"
+        on=ON,
+        printed=round(plain, 5),
+        ours=round(ours, 5),
+        draws=1,
+        measure="objective value",
     )
 
 

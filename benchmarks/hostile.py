@@ -33,7 +33,9 @@ async def sweep(base: str, over: asyncio.Event) -> str:
     shrinkages = ", ".join(f"{place / 40:.3f}" for place in range(SIDE))
     query = "view=compare&dataset=cinema-small&methods=spectral&epsilons=1&draws=1"
     async with Student(base, query, "explore") as student:
-        await student.set("compare.grid", f"prediction_ridge = {ridges}; shrinkage = {shrinkages}")
+        await student.set(
+            "compare.grid", f"prediction_ridge = {ridges}; shrinkage = {shrinkages}"
+        )
         await student.set("compare.confirm", True)
         await over.wait()
         return "".join(student.messages[-1:])
@@ -52,7 +54,9 @@ async def uploads(base: str, over: asyncio.Event) -> list[int]:
     """Upload a large table again and again; return the server's answers, refusals included."""
     table = b"user,item,rating\n" + b"12345,678,4.5\n" * (SIZE // 14)
     async with uploader(base) as (student, browser):
-        answers = [(await put(student, browser, "large.csv", table))[1] for _ in range(TIMES)]
+        answers = [
+            (await put(student, browser, "large.csv", table))[1] for _ in range(TIMES)
+        ]
         await over.wait()
     return answers
 
@@ -64,8 +68,14 @@ async def attacks(base: str, over: asyncio.Event) -> dict[str, int]:
     an endless name. Counts the server's answers and the page's errors.
     """
     answers = Counter[str]()
-    files = {"far.xlsx": far_cell(), "long.csv": b"a" * 100_000 + b",item,rating\n1,2,3\n"}
-    async with contextlib.AsyncExitStack() as idle, uploader(base) as (student, browser):
+    files = {
+        "far.xlsx": far_cell(),
+        "long.csv": b"a" * 100_000 + b",item,rating\n1,2,3\n",
+    }
+    async with (
+        contextlib.AsyncExitStack() as idle,
+        uploader(base) as (student, browser),
+    ):
         for _ in range(IDLE_SESSIONS):
             with contextlib.suppress(OSError, TimeoutError):
                 stream = f"{base.replace('http', 'ws', 1)}/_stcore/stream"
@@ -123,14 +133,19 @@ async def put(
     info.file_urls.file_id = info.file_id
     info.file_urls.upload_url = info.file_urls.delete_url = url
     try:
-        return value, (await browser.put(url, files={name: (name, content)})).status_code
+        return value, (
+            await browser.put(url, files={name: (name, content)})
+        ).status_code
     except httpx.TransportError:
         return value, 0
 
 
 async def declare(browser: httpx.AsyncClient, url: str) -> None:
     """Begin an upload that sends nothing, and wait for an answer."""
-    kind = {"Content-Type": "multipart/form-data; boundary=x", "Content-Length": str(SIZE)}
+    kind = {
+        "Content-Type": "multipart/form-data; boundary=x",
+        "Content-Length": str(SIZE),
+    }
     head = browser.build_request("PUT", url, headers=kind)
     answer, request = await asyncio.open_connection(head.url.host, head.url.port)
     lines = (f"{name}: {value}" for name, value in head.headers.items())

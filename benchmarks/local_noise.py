@@ -41,8 +41,12 @@ def equal_errors(frame: pd.DataFrame) -> Iterator[list[object]]:
     that error, log-linear between measured points (None: beyond 1000); and the median error of
     messages at epsilon 1 and of each user's own mean.
     """
-    by = frame.groupby(["data", "users", "algorithm", "epsilon"], sort=False)["rmse"].median()
-    for name, users in frame[["data", "users"]].drop_duplicates().itertuples(index=False):
+    by = frame.groupby(["data", "users", "algorithm", "epsilon"], sort=False)[
+        "rmse"
+    ].median()
+    for name, users in (
+        frame[["data", "users"]].drop_duplicates().itertuples(index=False)
+    ):
         here = by[name, users]
         for epsilon in (0.5, 1.0, 2.0):
             error = here["private-bias", epsilon]

@@ -43,7 +43,12 @@ CHROMIUM, FLAGS = "/usr/bin/chromium", ["--no-sandbox", "--disable-gpu"]
 CLOCK = Path(__file__).with_suffix(".js")
 PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
 DATA = "cinema"  # 20,000 people
-STORED_EPSILONS = (1.0, 2.0, 5.0)  # visited in turn; each with all comparisons of the page
+# visited in turn; each with all comparisons of the page
+STORED_EPSILONS = (
+    1.0,
+    2.0,
+    5.0,
+)
 TOUR = ("Learn", "Explore", "Choose", "Verify", "Papers", "Start")  # the doors
 PATHS = {it.title: "/" if it.id == HOME else it.id for it in SECTIONS.values()}
 OTHER_PAGE = "clock.hero() === null && document.querySelector('h1') !== null"
@@ -111,7 +116,9 @@ class Browser:
     def _open(self, profile: Any) -> float:
         with closing(profile.new_page()) as page:
             page.add_init_script(f"clock.arm(null, () => {self.end});")
-            return look(page, None, "", lambda: page.goto(self.link, wait_until="commit"))
+            return look(
+                page, None, "", lambda: page.goto(self.link, wait_until="commit")
+            )
 
 
 class Bench(Browser):
@@ -119,7 +126,9 @@ class Bench(Browser):
 
     def __init__(self, chromium: Any, base: str, folder: str) -> None:
         self.base = base
-        super().__init__(chromium, self.address(2.0), "clock.at('2') && clock.labelled('2')")
+        super().__init__(
+            chromium, self.address(2.0), "clock.at('2') && clock.labelled('2')"
+        )
         self.page = self.profile.new_page()
         with closing(Store(Path(folder))) as store:
             there = store.epsilons(DATA, "dpals")
@@ -153,18 +162,25 @@ class Bench(Browser):
 
     def drag(self, _: int) -> float:
         """Hold the handle and move it to a neighbouring measured epsilon."""
-        page, rail = self.page, self.page.get_by_test_id("stSidebar").get_by_role("slider")
+        page, rail = (
+            self.page,
+            self.page.get_by_test_id("stSidebar").get_by_role("slider"),
+        )
         box, ends = (
             rail.bounding_box(),
             [rail.get_attribute(f"aria-value{it}") for it in ("min", "max")],
         )
         y = box["y"] + box["height"] / 2
-        shares = (rail.evaluate(PLACE, [epsilon, *map(float, ends)]) for epsilon in (2.0, 5.0))
+        shares = (
+            rail.evaluate(PLACE, [epsilon, *map(float, ends)]) for epsilon in (2.0, 5.0)
+        )
         first, goal = (box["x"] + box["width"] * share for share in shares)
         page.mouse.move(first, y)
         page.mouse.down()
         page.wait_for_timeout(300)
-        seconds = look(page, "pointermove", "clock.at('5')", lambda: page.mouse.move(goal, y))
+        seconds = look(
+            page, "pointermove", "clock.at('5')", lambda: page.mouse.move(goal, y)
+        )
         page.mouse.move(first, y)
         page.mouse.up()
         quiet(page)
@@ -184,7 +200,9 @@ class Bench(Browser):
     def _type(self, epsilon: float, labelled: bool = True) -> float:
         field = self.page.get_by_label("ε, exactly")
         field.fill(f"{epsilon:g}")
-        end = f"clock.at('{epsilon:g}')" + f" && clock.labelled('{epsilon:g}')" * labelled
+        end = (
+            f"clock.at('{epsilon:g}')" + f" && clock.labelled('{epsilon:g}')" * labelled
+        )
         return look(self.page, "keydown", end, lambda: field.press("Enter"))
 
     def section(self, turn: int) -> float:
@@ -208,7 +226,8 @@ CLOCKS = {  # what is measured, from which epsilon, and the seconds wanted
 # the same for an empty page
 YARDSTICKS = {"link": Browser.first_visit, "link, cached": Browser.later_visit}
 HERE, OTHER, EMPTY = "this folder", "the other", "an empty page"
-Looks = dict[str, dict[str, list[float]]]  # seconds by server and by measurement, in turns
+# seconds by server and by measurement, in turns
+Looks = dict[str, dict[str, list[float]]]
 
 
 def measured(benches: Mapping[str, Bench], empty: Browser, repeats: int) -> Looks:
@@ -243,7 +262,9 @@ def summary(looks: Mapping[str, Sequence[float]]) -> dict[str, Any]:
 
 def ratio(seconds: Sequence[float], of: Sequence[float]) -> float:
     """The median ratio of measurements that were taken in turn."""
-    return statistics.median(one / other for one, other in zip(seconds, of, strict=True))
+    return statistics.median(
+        one / other for one, other in zip(seconds, of, strict=True)
+    )
 
 
 def table(looks: Looks) -> str:
@@ -283,7 +304,9 @@ def main() -> None:
         checkouts[OTHER] = arguments.folder.resolve()
     with (
         sync_playwright() as driver,
-        closing(driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)) as chromium,
+        closing(
+            driver.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
+        ) as chromium,
         ExitStack() as servers,
     ):
         benches = {}

@@ -71,7 +71,9 @@ def point(parts: Parts, predictions: Any, seconds: float) -> dict[str, float]:
     return {"rmse": rmse, "seconds": seconds}
 
 
-def one_point(parts: Parts, train: Callable[[], Any], predict: Callable[[], Any]) -> Points:
+def one_point(
+    parts: Parts, train: Callable[[], Any], predict: Callable[[], Any]
+) -> Points:
     """The only point of a library that is measured at the end of its training."""
     began = time.process_time()
     train()
@@ -92,7 +94,9 @@ def lenskit(parts: Parts, seed: int) -> Points:
     set_global_rng(seed)
     frame = pd.DataFrame({"user_id": parts["users"], "item_id": parts["items"]})
     frame["rating"] = parts["values"].astype(float)
-    pairs = pd.DataFrame({"user_id": parts["test_users"], "item_id": parts["test_items"]})
+    pairs = pd.DataFrame(
+        {"user_id": parts["test_users"], "item_id": parts["test_items"]}
+    )
     pipeline = predict_pipeline(BiasedMFScorer())
 
     def scores() -> Any:
@@ -123,9 +127,13 @@ def surprise(parts: Parts, seed: int) -> Points:
     rows = [(*row, None) for row in zip(*columns, strict=True)]
     data = Dataset(Reader()).construct_trainset(rows)
     model = SVD(random_state=seed)
-    pairs = list(zip(parts["test_users"].tolist(), parts["test_items"].tolist(), strict=True))
+    pairs = list(
+        zip(parts["test_users"].tolist(), parts["test_items"].tolist(), strict=True)
+    )
     return one_point(
-        parts, lambda: model.fit(data), lambda: [model.predict(*pair).est for pair in pairs]
+        parts,
+        lambda: model.fit(data),
+        lambda: [model.predict(*pair).est for pair in pairs],
     )
 
 
@@ -141,14 +149,23 @@ def myfm(parts: Parts, seed: int) -> Points:
     n, m = parts["n_users"], parts["n_items"]
     counts = np.maximum(np.bincount(users, minlength=n), 1)
     rated = sparse.csr_matrix((counts[users] ** -0.5, (users, items)), shape=(n, m))
-    sides = sparse.hstack([sparse.identity(n), rated]).tocsr(), sparse.identity(m, format="csr")
+    sides = (
+        sparse.hstack([sparse.identity(n), rated]).tocsr(),
+        sparse.identity(m, format="csr"),
+    )
 
     def relations(*pairs: Any) -> list[Any]:
         return [RelationBlock(*it) for it in zip(pairs, sides, strict=True)]
 
-    model, values = MyFMRegressor(rank=32, random_seed=seed), parts["values"].astype(float)
+    model, values = (
+        MyFMRegressor(rank=32, random_seed=seed),
+        parts["values"].astype(float),
+    )
     options = {"n_iter": 150, "n_kept_samples": 112, "group_shapes": [n, m, m]}
-    trained, tested = relations(users, items), relations(parts["test_users"], parts["test_items"])
+    trained, tested = (
+        relations(users, items),
+        relations(parts["test_users"], parts["test_items"]),
+    )
     return one_point(
         parts,
         lambda: model.fit(None, values, X_rel=trained, **options),
@@ -176,13 +193,18 @@ PEERS = {  # the distribution, the title, and which of ours it is compared with
 def peak_mb() -> float:
     """Peak memory of this program; `ru_maxrss` would begin with its parent's."""
     lines = Path("/proc/self/status").read_text().splitlines()
-    return next(int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM"))
+    return next(
+        int(line.split()[1]) / 1024 for line in lines if line.startswith("VmHWM")
+    )
 
 
 def train(library: str, file: str, seed: str) -> None:
     """Train on a file's users, items and values of both parts, and print JSON."""
     with np.load(file) as arrays:
-        parts = {it: arrays[it] if arrays[it].ndim else int(arrays[it]) for it in arrays.files}
+        parts = {
+            it: arrays[it] if arrays[it].ndim else int(arrays[it])
+            for it in arrays.files
+        }
     points = LIBRARIES[library](parts, int(seed))
     found = version(PEERS[library][0]) if library in PEERS else ""
     print(json.dumps({"points": points, "peak_mb": peak_mb(), "version": found}))
@@ -206,13 +228,19 @@ def write(data: Any, seed: int, file: Path) -> None:
 def measurement(python: str, library: str, file: Path, seed: int) -> dict[str, Any]:
     command = [python, __file__, "--train", library, str(file), str(seed)]
     process = subprocess.run(
-        command, check=True, stdout=subprocess.PIPE, text=True, env={**os.environ, **ONE_THREAD}
+        command,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+        env={**os.environ, **ONE_THREAD},
     )
     result: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
     return result
 
 
-def cost(rounds: list[dict[str, dict[str, Any]]], library: str, title: str) -> dict[str, Any]:
+def cost(
+    rounds: list[dict[str, dict[str, Any]]], library: str, title: str
+) -> dict[str, Any]:
     """A library's medians."""
     last = [it[library]["points"][-1] for it in rounds]
     return {
@@ -234,7 +262,11 @@ def comparison(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, 
     ratios = []
     for it in rounds:
         target = it[peer]["points"][-1]
-        enough = (own["seconds"] for own in it[rival]["points"] if own["rmse"] <= target["rmse"])
+        enough = (
+            own["seconds"]
+            for own in it[rival]["points"]
+            if own["rmse"] <= target["rmse"]
+        )
         ratios += [target["seconds"] / seconds for seconds in list(enough)[:1]]
     sooner = interval(ratios) if len(ratios) == len(rounds) else None
     whole_title = f"{title} {rounds[0][peer]['version']}"
@@ -250,16 +282,24 @@ def main() -> None:
     parser.add_argument("--repeats", type=int, default=3, help="rounds, two or more")
     arguments = parser.parse_args()
     pythons = dict.fromkeys(LIBRARIES, arguments.bench_python)
-    pythons |= {**dict.fromkeys(OWN, sys.executable), "surprise": arguments.surprise_python}
+    pythons |= {
+        **dict.fromkeys(OWN, sys.executable),
+        "surprise": arguments.surprise_python,
+    }
     data, rounds = movielens_or_simulated(), []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(arguments.repeats):
             write(data, seed, file := Path(folder) / f"{seed}.npz")
-            rounds.append({it: measurement(pythons[it], it, file, seed) for it in pythons})
+            rounds.append(
+                {it: measurement(pythons[it], it, file, seed) for it in pythons}
+            )
             print({it: result["points"][-1] for it, result in rounds[-1].items()})
     own = {it: cost(rounds, it, title) for it, title in OWN.items()}
     peers = {peer: comparison(rounds, peer) for peer in PEERS}
-    save("peers", {"data": data.name, "rounds": arguments.repeats, "own": own, "peers": peers})
+    save(
+        "peers",
+        {"data": data.name, "rounds": arguments.repeats, "own": own, "peers": peers},
+    )
 
 
 if __name__ == "__main__":

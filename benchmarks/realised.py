@@ -31,26 +31,43 @@ def over_ranges(kind: type[Algorithm]) -> dict[str, Any]:
     furthest: tuple[float, str] = (0.0, "")
     fits = 0
     for home in homes_of(kind):
-        rng = np.random.default_rng([zlib.crc32(kind.id.encode()), zlib.crc32(home.name.encode())])
+        rng = np.random.default_rng(
+            [zlib.crc32(kind.id.encode()), zlib.crc32(home.name.encode())]
+        )
         for draw in range(DRAWS):
             world = home.world(draw, draw % 3)
             algorithm = kind(**from_whole_range(kind, world.shape, rng))
             level = 10.0 ** rng.uniform(-2, 4)
-            if not algorithm.guarantee().has_epsilon or algorithm.guarantee().unit == VALUE:
+            if (
+                not algorithm.guarantee().has_epsilon
+                or algorithm.guarantee().unit == VALUE
+            ):
                 continue
             shares = check_units(algorithm, world, level=level, home=home)
             fits += 1
-            furthest = max([furthest, *((share, name) for name, share in shares.items())])
-    return {"algorithm": kind.id, "fits": fits, "furthest": furthest[0], "statistic": furthest[1]}
+            furthest = max(
+                [furthest, *((share, name) for name, share in shares.items())]
+            )
+    return {
+        "algorithm": kind.id,
+        "fits": fits,
+        "furthest": furthest[0],
+        "statistic": furthest[1],
+    }
 
 
 def main() -> None:
-    private = [name for name, kind in REGISTRY.items() if issubclass(kind, PrivateAlgorithm)]
+    private = [
+        name for name, kind in REGISTRY.items() if issubclass(kind, PrivateAlgorithm)
+    ]
     parser = argparse.ArgumentParser()
     parser.add_argument("algorithms", nargs="*", default=private)
     with single_threaded_blas:
         rows = [over_ranges(REGISTRY[name]) for name in parser.parse_args().algorithms]
-    save("realised-ranges", {"draws": DRAWS, "rows": [row for row in rows if row["fits"]]})
+    save(
+        "realised-ranges",
+        {"draws": DRAWS, "rows": [row for row in rows if row["fits"]]},
+    )
 
 
 if __name__ == "__main__":

@@ -41,8 +41,13 @@ def skewed_ratings(count: int, n_users: int, n_items: int) -> Ratings:
     draws = int(count * 1.25)
     activity = random.lognormal(0, 1.1, n_users)
     users = random.choice(n_users, draws, p=activity / activity.sum()).astype(np.int32)
-    items = np.minimum(n_items * random.random(draws) ** 3.2, n_items - 1).astype(np.int32)
-    values, sizes = random.integers(1, 11, draws) / 2, {"n_users": n_users, "n_items": n_items}
+    items = np.minimum(n_items * random.random(draws) ** 3.2, n_items - 1).astype(
+        np.int32
+    )
+    values, sizes = (
+        random.integers(1, 11, draws) / 2,
+        {"n_users": n_users, "n_items": n_items},
+    )
     return Ratings.of(users, items, values, **sizes, bounds=(0.5, 5.0), public=True)
 
 
@@ -88,13 +93,21 @@ def machine() -> dict[str, Any]:
     """The processor, the cores usable by this process, and versions of Python and libraries."""
     info = Path("/proc/cpuinfo")
     lines = info.read_text().splitlines() if info.exists() else []
-    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    names = [
+        line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
+    ]
+    cores = (
+        len(os.sched_getaffinity(0))
+        if hasattr(os, "sched_getaffinity")
+        else os.cpu_count()
+    )
     return {
         "cpu": [*names, platform.processor()][0],
         "cores": cores,
         "python": platform.python_version(),
-        "libraries": {it.name: it.version for it in distributions() if it.name in LIBRARIES},
+        "libraries": {
+            it.name: it.version for it in distributions() if it.name in LIBRARIES
+        },
     }
 
 

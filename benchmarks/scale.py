@@ -52,10 +52,18 @@ from dpmf_datasets.simulated.large_cinema import large_cinema
 LARGEST = ("private-bias", "spectral", "ada-dpals", "dp-sgd", "als")
 TEN_MILLION = (*LARGEST, "dpals", "dpfw-oja", "oneshot-nmf", "dp-nmf")
 PLACED = {1: (*TEN_MILLION, "private-svd"), 10: TEN_MILLION, 100: LARGEST}
-COMMANDED = {"csv": (*LARGEST, "dpals", "dpfw-oja", "private-svd"), "billion": LARGEST[:2]}
+COMMANDED = {
+    "csv": (*LARGEST, "dpals", "dpfw-oja", "private-svd"),
+    "billion": LARGEST[:2],
+}
 BUDGET = Budget(epsilon=1.0, delta=1e-8)
 ROOT = Path(__file__).parents[1]
-N_RATINGS, N_USERS, N_FILMS = 11_000_000, 70_000, 10_000  # of the unsorted table, with repeats
+# of the unsorted table, with repeats
+N_RATINGS, N_USERS, N_FILMS = (
+    11_000_000,
+    70_000,
+    10_000,
+)
 FIRST, LAST = 789_652_009, 1_231_131_736  # seconds since 1970 of its ratings
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -70,7 +78,9 @@ def sorted_table(millions: int, text: bool) -> Path:
     entry = replace(LARGE["cinema-10m"], n_users=millions * 10_000)
     for place, part in enumerate(large_cinema(entry, 0).parts):
         rows = part.rows
-        table = pa.table({"user": part.ids[rows.users], "item": rows.items, "rating": rows.values})
+        table = pa.table(
+            {"user": part.ids[rows.users], "item": rows.items, "rating": rows.values}
+        )
         if text:
             options = pyarrow.csv.WriteOptions(include_header=place == 0)
             with (folder / "ratings.csv").open("ab" if place else "wb") as file:
@@ -111,7 +121,10 @@ def cost(*words: str, **environment: str) -> tuple[str, dict[str, float]]:
     with tempfile.TemporaryFile("w+") as answer:
         began = time.perf_counter()
         process = subprocess.Popen(
-            [sys.executable, "-m", *words], cwd=ROOT, stdout=answer, env=os.environ | environment
+            [sys.executable, "-m", *words],
+            cwd=ROOT,
+            stdout=answer,
+            env=os.environ | environment,
         )
         _, status, usage = os.wait4(process.pid, 0)
         seconds = time.perf_counter() - began
@@ -150,9 +163,13 @@ def whole_runs(part: str, only: list[str] | None) -> Iterator[dict[str, Any]]:
             "in no order, with times": unsorted_table(),
         }
         saving = ("--save", "{folder}/model")
-        data = {name: (f"{path}?bounds=0.5,5", *saving) for name, path in tables.items()}
+        data = {
+            name: (f"{path}?bounds=0.5,5", *saving) for name, path in tables.items()
+        }
     else:
-        data = {name: (name, "--curve-points", "2") for name in ("cinema-10m", "cinema-1b")}
+        data = {
+            name: (name, "--curve-points", "2") for name in ("cinema-10m", "cinema-1b")
+        }
     column = "table" if part == "csv" else "dataset"
     for name, options in data.items():
         for algorithm in only or COMMANDED[part]:
@@ -166,7 +183,9 @@ def imports(millions: int) -> dict[str, Any]:
     """Time and memory of an import of a table into partitions."""
     name, text = f"scale-{millions}m", millions <= 10
     source = f"{sorted_table(millions, text)}?bounds=0.5,5&users={millions * 10_000}"
-    _, taken = cost("dpmf", "datasets", "import", name, source, "--partitioned", "--replace")
+    _, taken = cost(
+        "dpmf", "datasets", "import", name, source, "--partitioned", "--replace"
+    )
     sizes = [it.stat().st_size for it in partitions.folder_of(name).glob("*.parquet")]
     kind = "csv" if text else "parquet"
     return {"millions": millions, "from": kind, **taken, "disk_mb": sum(sizes) / 1e6}
@@ -182,7 +201,11 @@ def in_both_places(millions: int, algorithm: str) -> Iterator[dict[str, Any]]:
     for place in ("memory", "disk"):
         words = ["--fit", f"scale-{millions}m", algorithm, place]
         answer, _ = cost("benchmarks.scale", *words)
-        row = json.loads(answer) | {"millions": millions, "algorithm": algorithm, "place": place}
+        row = json.loads(answer) | {
+            "millions": millions,
+            "algorithm": algorithm,
+            "place": place,
+        }
         models.add(row["model"])
         yield row
     assert algorithm == "als" or len(models) == 1, f"{algorithm}: another model on disk"
@@ -198,20 +221,26 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
     method: Any = algorithms.build(algorithm, {}, shape, BUDGET if private else None)
     if private:
         plan = method.plan(shape, calibrate(lambda at: method.plan(shape, at), BUDGET))
-    curator = algorithms.curator_of(method, people, Noise(plan, np.random.SeedSequence(1)), tables)
+    curator = algorithms.curator_of(
+        method, people, Noise(plan, np.random.SeedSequence(1)), tables
+    )
     with single_threaded_blas:
         *_, model = method.fit(curator, algorithms.Streams(np.random.default_rng(2), 3))
     return model
 
 
-def people_in(place: str, ratings: Any, samples: bool, folder: str) -> tuple[People, Any]:
+def people_in(
+    place: str, ratings: Any, samples: bool, folder: str
+) -> tuple[People, Any]:
     """The people in memory or on disk, and their tables if these are in memory.
 
     samples: whether the algorithm takes ratings as samples.
     """
     if place == "disk":
         stored = ratings.kept_in(Path(folder))
-        return in_parts(PartitionedTable(stored) if samples else stored, Path(folder)), {}
+        return in_parts(
+            PartitionedTable(stored) if samples else stored, Path(folder)
+        ), {}
     train = of_ratings(ratings) if samples else ratings
     return in_memory(train), {"train": train}
 
@@ -221,7 +250,8 @@ def one_fit(name: str, algorithm: str, place: str) -> dict[str, Any]:
     samples = algorithms.find(algorithm).task == "samples"
     ratings: Any = datasets.load(name)
     with tempfile.TemporaryDirectory() as folder:
-        fit(algorithm, *people_in("memory", low_rank(n_users=50), samples, folder))  # compiles
+        # compiles
+        fit(algorithm, *people_in("memory", low_rank(n_users=50), samples, folder))
         loaded = ratings if place == "disk" else ratings.together()
         people, tables = people_in(place, loaded, samples, folder)
         began, before = time.perf_counter(), time.process_time()
@@ -241,7 +271,9 @@ def put(name: str, kind: str, row: dict[str, Any]) -> None:
     print(row, flush=True)
 
     def of(row: dict[str, Any]) -> list[Any]:
-        return [row.get(it) for it in ("millions", "table", "dataset", "algorithm", "place")]
+        return [
+            row.get(it) for it in ("millions", "table", "dataset", "algorithm", "place")
+        ]
 
     record = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
     del record["machine"]
@@ -254,10 +286,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("part", nargs="?", default="places", choices=("places", *COMMANDED))
-    parser.add_argument("--millions", nargs="+", type=int, default=[1, 10], choices=PLACED)
+    parser.add_argument(
+        "part", nargs="?", default="places", choices=("places", *COMMANDED)
+    )
+    parser.add_argument(
+        "--millions", nargs="+", type=int, default=[1, 10], choices=PLACED
+    )
     parser.add_argument("--only", nargs="+", metavar="ALGORITHM")
-    parser.add_argument("--fit", nargs=3, help=argparse.SUPPRESS)  # one fit, in this process
+    # one fit, in this process
+    parser.add_argument("--fit", nargs=3, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.fit:
         print(json.dumps(one_fit(*arguments.fit)))

@@ -69,7 +69,14 @@ def compute(wanted: Iterable[RunSpec]) -> dict[str, RunRecord]:
         if isinstance(outcome, Exception):
             raise outcome
         records[identity(spec)] = outcome.record
-        print(len(records), "of", len(specs), spec.data.id, outcome.record.title, flush=True)
+        print(
+            len(records),
+            "of",
+            len(specs),
+            spec.data.id,
+            outcome.record.title,
+            flush=True,
+        )
     return records
 
 
@@ -109,7 +116,9 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
             yield identity(trivial), values
             for spec in _shown(view):
                 recommendations = recommend(_whole(spec), user, LIST_LENGTH)
-                items = [{"id": one.item, "title": one.title} for one in recommendations]
+                items = [
+                    {"id": one.item, "title": one.title} for one in recommendations
+                ]
                 yield identity(spec), {LISTS: {str(user): items}}
         else:
             best = references(run)[BEST_KNOWN].model_dump_json()
@@ -123,7 +132,10 @@ def _models() -> dict[str, Mapping[str, Any]]:
 
     First draws of the best method at each epsilon, with privacy and without noise.
     """
-    return {identity(spec): dict(_whole(spec).arrays) for spec in _shown(first_views.VIEWS[0])}
+    return {
+        identity(spec): dict(_whole(spec).arrays)
+        for spec in _shown(first_views.VIEWS[0])
+    }
 
 
 def _whole(spec: RunSpec) -> Run:
@@ -135,17 +147,28 @@ def _whole(spec: RunSpec) -> Run:
 # ---- comparing -----------------------------------------------------------------------------------
 
 
-def differences(old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]) -> list[str]:
+def differences(
+    old: Mapping[str, ShippedRun], new: Mapping[str, ShippedRun]
+) -> list[str]:
     """Differences between two sets of shipped runs beyond the tolerances, one line each."""
     lines = [f"{name}: only in one of them" for name in old.keys() ^ new.keys()]
     for name in old.keys() & new.keys():
-        before, after = (json.loads(to_json(it[name].record.to_dict())) for it in (old, new))
+        before, after = (
+            json.loads(to_json(it[name].record.to_dict())) for it in (old, new)
+        )
         before["model"] = _as_read(before["model"], after["model"])
         for part in (before.keys() | after.keys()) - OWN:
             tolerance = EXACT if part in EXACTLY else CLOSE
-            lines += _apart(f"{name}: {part}", before.get(part), after.get(part), tolerance)
-        lines += _apart(f"{name}: shown", old[name].view_data, new[name].view_data, CLOSE)
-        arrays = ({key: it.tolist() for key, it in one[name].arrays.items()} for one in (old, new))
+            lines += _apart(
+                f"{name}: {part}", before.get(part), after.get(part), tolerance
+            )
+        lines += _apart(
+            f"{name}: shown", old[name].view_data, new[name].view_data, CLOSE
+        )
+        arrays = (
+            {key: it.tolist() for key, it in one[name].arrays.items()}
+            for one in (old, new)
+        )
         lines += _apart(f"{name}: model", *arrays, CLOSE)
     return sorted(lines)
 
@@ -161,7 +184,9 @@ def _as_read(settings: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str
 def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
     """Where two JSON values differ."""
     both = [dict(_leaves(place, it)) for it in (old, new)]
-    pairs = {it: (both[0].get(it), both[1].get(it)) for it in both[0].keys() | both[1].keys()}
+    pairs = {
+        it: (both[0].get(it), both[1].get(it)) for it in both[0].keys() | both[1].keys()
+    }
     return [
         f"{it}: {a!r:.60} and {b!r:.60}"
         for it, (a, b) in pairs.items()
@@ -172,7 +197,9 @@ def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
     """All values in a JSON value by their places."""
     if isinstance(value, Mapping | list | tuple):
-        for key, it in value.items() if isinstance(value, Mapping) else enumerate(value):
+        for key, it in (
+            value.items() if isinstance(value, Mapping) else enumerate(value)
+        ):
             yield from _leaves(f"{place}.{key}", it)
     else:
         yield place, value
@@ -192,7 +219,9 @@ def _pixels(picture: str) -> np.ndarray:
 
 def main() -> None:
     parser = argparse.ArgumentParser()
-    parser.add_argument("--check", action="store_true", help="compare, and change nothing")
+    parser.add_argument(
+        "--check", action="store_true", help="compare, and change nothing"
+    )
     parser.add_argument("--sample", action="store_true", help="compare only a few runs")
     arguments = parser.parse_args()
     partly = arguments.check and arguments.sample

@@ -40,7 +40,9 @@ class Student:
         self.answers: list[float] = []
         self.drawings: list[float] = []
         self.results: list[tuple[float, str]] = []
-        self.messages: list[str] = []  # exceptions, errors and progress texts that were shown
+        self.messages: list[
+            str
+        ] = []  # exceptions, errors and progress texts that were shown
         self._ids: dict[str, str] = {}  # widget key: id of its present widget
         # values of boxes and sliders by id; a browser sends all of them with each request
         self._states: dict[str, Value] = {}
@@ -49,7 +51,9 @@ class Student:
         self._reruns: dict[str, asyncio.Task[None]] = {}
         self._addresses: asyncio.Queue[str] = asyncio.Queue()  # for uploads
         self._idle = asyncio.Event()
-        self._waiting = False  # whether the page has told that its runs are being computed
+        self._waiting = (
+            False  # whether the page has told that its runs are being computed
+        )
 
     async def __aenter__(self) -> "Student":
         self._socket = await connect(
@@ -152,10 +156,15 @@ class Student:
         message.rerun_script.page_name = "" if self._hash else self._page
         message.rerun_script.page_script_hash = self._hash
         message.rerun_script.query_string = self._query
-        message.rerun_script.context_info.url = f"{self._base}/{self._page}?{self._query}"
+        message.rerun_script.context_info.url = (
+            f"{self._base}/{self._page}?{self._query}"
+        )
         message.rerun_script.context_info.timezone = "UTC"
         if fragment:
-            message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = fragment, True
+            message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = (
+                fragment,
+                True,
+            )
         else:
             self._idle.clear()
         self._states |= {self._ids[key]: value for key, value in widgets.items()}
@@ -171,7 +180,9 @@ class Student:
                 state.trigger_value = True
             else:
                 state.double_value = value
-        self._states = {it: value for it, value in self._states.items() if value is not True}
+        self._states = {
+            it: value for it, value in self._states.items() if value is not True
+        }
         await self.send(message)
 
     async def _read(self) -> None:
@@ -186,9 +197,16 @@ class Student:
                 self._hash = message.navigation.page_script_hash
             elif kind == "delta":
                 self._draw(message)
-            elif kind == "auto_rerun" and message.auto_rerun.fragment_id not in self._reruns:
-                again = self._again(message.auto_rerun.fragment_id, message.auto_rerun.interval)
-                self._reruns[message.auto_rerun.fragment_id] = asyncio.create_task(again)
+            elif (
+                kind == "auto_rerun"
+                and message.auto_rerun.fragment_id not in self._reruns
+            ):
+                again = self._again(
+                    message.auto_rerun.fragment_id, message.auto_rerun.interval
+                )
+                self._reruns[message.auto_rerun.fragment_id] = asyncio.create_task(
+                    again
+                )
             elif kind == "stop_auto_rerun":
                 self._stop_reruns(message.stop_auto_rerun.fragment_id)
             elif kind == "file_urls_response":
@@ -196,7 +214,10 @@ class Student:
                 self._addresses.put_nowait("".join(urls))
             elif kind == "page_info_changed":
                 self._query = message.page_info_changed.query_string
-            elif kind == "script_finished" and content == ForwardMsg.FINISHED_SUCCESSFULLY:
+            elif (
+                kind == "script_finished"
+                and content == ForwardMsg.FINISHED_SUCCESSFULLY
+            ):
                 self._idle.set()
 
     def _begin(self, message: ForwardMsg) -> None:

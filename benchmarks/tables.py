@@ -100,10 +100,15 @@ def by_epsilon(
     ceilings = [table[-1.0].get(f"{label}, without noise") for label in names]
     epsilons = [it for it in table.columns if table.loc[list(names), it].notna().any()]
     head = ["ε", *(f"{epsilon:g}" for epsilon in epsilons)]
-    rows = [[title, *_cells(table, label, epsilons, digits)] for label, title in names.items()]
+    rows = [
+        [title, *_cells(table, label, epsilons, digits)]
+        for label, title in names.items()
+    ]
     if any(ceilings):
         head.append("no noise")
-        rows = [[*row, decimals(it, digits)] for row, it in zip(rows, ceilings, strict=True)]
+        rows = [
+            [*row, decimals(it, digits)] for row, it in zip(rows, ceilings, strict=True)
+        ]
     rows = bold_smallest(rows) if best else rows
     if theirs:
         rows = [
@@ -115,7 +120,9 @@ def by_epsilon(
     return markdown(head, rows)
 
 
-def _cells(table: pd.DataFrame, label: str, epsilons: Sequence[float], digits: int) -> list[str]:
+def _cells(
+    table: pd.DataFrame, label: str, epsilons: Sequence[float], digits: int
+) -> list[str]:
     return [decimals(value, digits) for value in table.loc[label, epsilons].tolist()]
 
 
@@ -123,10 +130,14 @@ def _with_brackets(row: list[str], others: list[str]) -> list[str]:
     return [row[0], *(f"{own} ({it})" for own, it in zip(row[1:], others, strict=True))]
 
 
-def levels(frame: pd.DataFrame, metric: str, names: Mapping[str, str], digits: int = 3) -> str:
+def levels(
+    frame: pd.DataFrame, metric: str, names: Mapping[str, str], digits: int = 3
+) -> str:
     """`ALS 0.833, SGD-MF 0.849`: medians of methods that take no epsilon."""
     of_label = medians(frame, metric)[-1.0]
-    return ", ".join(f"{title} {of_label[it]:.{digits}f}" for it, title in names.items())
+    return ", ".join(
+        f"{title} {of_label[it]:.{digits}f}" for it, title in names.items()
+    )
 
 
 def references(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) -> str:
@@ -144,14 +155,22 @@ def sketch() -> str:
     frame = read_csv("sketch-table.csv")
     frame = frame[frame["param.rank"] == 16]
     sketches = frame[frame["label"] == "Count sketch, k = 4"]
-    cells = sketches.groupby(["param.space_gain", "param.threshold"])[["rmse", "kl"]].median()
+    cells = sketches.groupby(["param.space_gain", "param.threshold"])[
+        ["rmse", "kl"]
+    ].median()
     gains, thresholds = cells.index.levels
     rows = [
-        [f"γ = {gain:g}", *(f"{it.rmse:.3f} ({it.kl:.3f})" for it in cells.loc[gain].itertuples())]
+        [
+            f"γ = {gain:g}",
+            *(f"{it.rmse:.3f} ({it.kl:.3f})" for it in cells.loc[gain].itertuples()),
+        ]
         for gain in gains
     ]
     plain = frame[frame["label"] == "Regular MF"]["rmse"].median()
-    head = ["threshold ε of the source", *(f"{at:g}" if at < 1e6 else "none" for at in thresholds)]
+    head = [
+        "threshold ε of the source",
+        *(f"{at:g}" if at < 1e6 else "none" for at in thresholds),
+    ]
     return f"{markdown(head, rows)}\n\nRegular factorisation: {plain:.3f}."
 
 
@@ -159,7 +178,9 @@ def audit() -> pd.DataFrame:
     """Lower bounds by algorithm, faults last; without those of the sketch."""
     frame = read_csv("audit.csv")
     private = frame[frame["algorithm"] != "sketch"]
-    return private.sort_values(["broken", "at least"], ascending=[True, False], kind="stable")
+    return private.sort_values(
+        ["broken", "at least"], ascending=[True, False], kind="stable"
+    )
 
 
 # ---- the claims of the source papers -------------------------------------------------------------
@@ -209,14 +230,26 @@ def deviations() -> str:
             for name, several in by_algorithm.items()
             for one in several
         ]
-        tables.append(f"### {PAPERS[paper].short}: deviations\n\n{markdown(head, rows)}")
+        tables.append(
+            f"### {PAPERS[paper].short}: deviations\n\n{markdown(head, rows)}"
+        )
     return "\n\n".join(tables)
 
 
 # ---- the page ------------------------------------------------------------------------------------
 
 TOOLS = (
-    *(read_csv, read_json, markdown, decimals, spread, minutes, by_epsilon, levels, references),
+    *(
+        read_csv,
+        read_json,
+        markdown,
+        decimals,
+        spread,
+        minutes,
+        by_epsilon,
+        levels,
+        references,
+    ),
     *(sketch, audit, claims, deviations, equal_errors, part_epsilon),
 )
 

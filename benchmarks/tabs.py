@@ -25,7 +25,7 @@ COOKIE = "_streamlit_xsrf"
 
 
 async def first_result(base: str, epsilon: float) -> float:
-    """Return the seconds until a new student sees a result that had to be computed."""
+    """The seconds until a new student sees a result that had to be computed."""
     async with Student(base, QUERY, "explore") as student:
         began = time.perf_counter()
         await student.move(epsilon)
@@ -34,12 +34,17 @@ async def first_result(base: str, epsilon: float) -> float:
 
 
 async def first_results(base: str, count: int, start: float) -> list[float]:
-    return [await first_result(base, round(start + 0.01 * number, 2)) for number in range(count)]
+    return [
+        await first_result(base, round(start + 0.01 * number, 2))
+        for number in range(count)
+    ]
 
 
 async def busy_tab(base: str, cookie: str, number: int, over: asyncio.Event) -> str:
     """Ask for a comparison of 360 runs that no other tab asks for, and return what is said last."""
-    ridges = ", ".join(f"{0.1 + 0.01 * place + 0.001 * number:.3f}" for place in range(RIDGES))
+    ridges = ", ".join(
+        f"{0.1 + 0.01 * place + 0.001 * number:.3f}" for place in range(RIDGES)
+    )
     query = (
         "view=compare&dataset=cinema-small&methods=spectral&epsilons=0.5,1,2,5,10,20&draws=3"
         f"&grid=prediction_ridge%20%3D%20{ridges.replace(', ', '%2C%20')}"
@@ -58,7 +63,10 @@ async def measured(base: str, n_tabs: int, n_students: int) -> dict[str, object]
         await browser.get("/_stcore/health")
         cookie = f"{COOKIE}={browser.cookies[COOKIE]}"
     over = asyncio.Event()
-    tabs = [asyncio.create_task(busy_tab(base, cookie, number, over)) for number in range(n_tabs)]
+    tabs = [
+        asyncio.create_task(busy_tab(base, cookie, number, over))
+        for number in range(n_tabs)
+    ]
     await asyncio.sleep(15)  # the tabs have asked for their runs
     busy = await first_results(base, n_students, 6.0)
     over.set()

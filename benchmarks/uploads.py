@@ -31,8 +31,16 @@ from benchmarks.report import save, serving
 from benchmarks.student import Student
 
 MEMORY = 4 << 30  # bytes of the control group
-ROWS, GROUP = 20_000_000, 20_000_000  # of the Parquet file, as many as are allowed; in a group
-PICTURES, SIDE = 400, 6_000  # of a zip; pixels of a side, just below the limit of one picture
+# of the Parquet file, as many as are allowed; in a group
+ROWS, GROUP = (
+    20_000_000,
+    20_000_000,
+)
+# of a zip; pixels of a side, just below the limit of one picture
+PICTURES, SIDE = (
+    400,
+    6_000,
+)
 LOOKS = 20  # pages that the honest visitor opens
 TRIALS = 5  # tables that the honest visitor uploads
 GROUPS = Path("/sys/fs/cgroup")
@@ -178,7 +186,9 @@ async def bring_tables(base: str, count: int) -> list[float]:
     waits = []
     for number in range(count):
         async with uploader(base) as (student, browser):
-            waits.append(await bring_ratings(student, browser, "mine.csv", honest_table(number)))
+            waits.append(
+                await bring_ratings(student, browser, "mine.csv", honest_table(number))
+            )
             assert not student.messages, student.messages
     return waits
 
@@ -203,7 +213,9 @@ async def two_zips(base: str) -> dict[str, Any]:
     await bring_tables(base, 1)
     quiet = await bring_tables(base, TRIALS)
     over = asyncio.Event()
-    visitors = [asyncio.create_task(bring_pictures(base, content, over)) for _ in range(2)]
+    visitors = [
+        asyncio.create_task(bring_pictures(base, content, over)) for _ in range(2)
+    ]
     await asyncio.sleep(10)  # both are being read
     waits = await bring_tables(base, TRIALS)
     over.set()

@@ -24,7 +24,14 @@ from dpmf_datasets.declared_worlds import world_ids
 from dpmf_datasets.path_facts import files_of, is_own
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.registry import LARGE, SOURCES, NamedData, is_stand_in, source_of, stand_in_id
+from dpmf_datasets.registry import (
+    LARGE,
+    SOURCES,
+    NamedData,
+    is_stand_in,
+    source_of,
+    stand_in_id,
+)
 from dpmf_datasets.simulated.large_cinema import large_cinema
 
 __all__ = [
@@ -54,7 +61,7 @@ def catalogue() -> tuple[Entry | SampleEntry, ...]:
 
 
 def in_parts() -> tuple[Entry, ...]:
-    """Return every set of ratings in partitions: simulated ones, and those of this machine's user.
+    """Every set of ratings in partitions: simulated ones, and those of this machine's user.
 
     A set with a damaged manifest is not listed; loading it reports the damage.
     """
@@ -64,7 +71,9 @@ def in_parts() -> tuple[Entry, ...]:
 def is_in_parts(id_or_path: str) -> bool:
     """Whether it is a set of ratings in partitions: simulated, imported, or at an address."""
     return (
-        id_or_path in LARGE or partitions.is_there(id_or_path) or partitions.is_address(id_or_path)
+        id_or_path in LARGE
+        or partitions.is_there(id_or_path)
+        or partitions.is_address(id_or_path)
     )
 
 
@@ -124,7 +133,9 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         If the set is unknown, not on this machine, or cannot be read.
     """
     if not seed >= 0:
-        raise BadInput(f"The seed of a data set must be a whole number of at least 0. Got {seed}.")
+        raise BadInput(
+            f"The seed of a data set must be a whole number of at least 0. Got {seed}."
+        )
     if is_own(id_or_path):
         from dpmf_datasets import session_files  # needed for a page's files only
 
@@ -139,7 +150,10 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         return partitions.read_address(id_or_path)
     if id_or_path not in SOURCES:
         with extra("files"):
-            from dpmf_datasets.table_paths import from_a_file  # loads everything that reads tables
+            # loads everything that reads tables
+            from dpmf_datasets.table_paths import (
+                from_a_file,
+            )
 
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]
@@ -196,7 +210,9 @@ def fetch(
         if source.fetch is not None:
             npz_folder.save(id, download.by_fetcher(entry, source.fetch, aside), cache)
         else:
-            file = download.official_archive(entry, source.url, source.md5, aside, progress)
+            file = download.official_archive(
+                entry, source.url, source.md5, aside, progress
+            )
             _keep(id, file, cache, replace=False)
 
 
@@ -247,7 +263,10 @@ def import_partitions(name: str, path_and_facts: str, **options: Any) -> Report:
             " partitions."
         )
     with extra("files"):
-        from dpmf_datasets import partition_import  # reads tables in batches, by much of Arrow
+        # reads tables in batches, by much of Arrow
+        from dpmf_datasets import (
+            partition_import,
+        )
 
     return partition_import.import_partitions(name, path_and_facts, **options)
 

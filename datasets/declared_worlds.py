@@ -109,7 +109,11 @@ class DeclaredWorld:
 
 
 def world_ids(
-    n_users: int, n_items: int, each: float, bounds: tuple[float, float], step: float | None
+    n_users: int,
+    n_items: int,
+    each: float,
+    bounds: tuple[float, float],
+    step: float | None,
 ) -> tuple[str, ...]:
     """The ids of every world of the family in a declared shape."""
     return tuple(

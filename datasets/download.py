@@ -44,7 +44,11 @@ def require_consent(entry: DatasetFacts, accept_licence: bool) -> None:
 
 
 def official_archive(
-    entry: DatasetFacts, url: str, md5: str, folder: str, progress: TellBytes | bool = False
+    entry: DatasetFacts,
+    url: str,
+    md5: str,
+    folder: str,
+    progress: TellBytes | bool = False,
 ) -> Path:
     """Download the official archive into a folder.
 
@@ -62,10 +66,14 @@ def official_archive(
     downloader = pooch.HTTPDownloader(progressbar=bar, timeout=30)
     file = f"{entry.id}.zip"
     try:
-        path = pooch.retrieve(url, f"md5:{md5}", fname=file, path=folder, downloader=downloader)
+        path = pooch.retrieve(
+            url, f"md5:{md5}", fname=file, path=folder, downloader=downloader
+        )
     except requests.RequestException as error:
         raise _failed(entry, error, url) from error
-    except ValueError as error:  # pooch's error for a wrong checksum; it has removed the file
+    except (
+        ValueError
+    ) as error:  # pooch's error for a wrong checksum; it has removed the file
         raise BadInput(
             f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was"
             f" saved. Try again later, or download {url} in another way and run `{program()}"
@@ -74,7 +82,9 @@ def official_archive(
     return Path(path)
 
 
-def by_fetcher(entry: DatasetFacts, fetch: Callable[[str], Samples], folder: str) -> Samples:
+def by_fetcher(
+    entry: DatasetFacts, fetch: Callable[[str], Samples], folder: str
+) -> Samples:
     """Download samples by scikit-learn, whose own copy stays in the folder.
 
     Raises BadInput without network.

@@ -21,9 +21,19 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 
 FORMAT = 3
-KEYS_BY_CANONICAL_IDS = 3  # the format since which users' keys follow from canonical ids
+KEYS_BY_CANONICAL_IDS = (
+    3  # the format since which users' keys follow from canonical ids
+)
 LEAST_OF_SAMPLES = 2  # the oldest format of private samples that is read
-DAMAGE = (zipfile.BadZipFile, zlib.error, EOFError, KeyError, ValueError, TypeError, OSError)
+DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    EOFError,
+    KeyError,
+    ValueError,
+    TypeError,
+    OSError,
+)
 COMMON = ("name", "public", "assumptions", "titles", "origin")  # fields stored as JSON
 RATING_FACTS = (*COMMON, "n_users", "n_items", "bounds", "labels")
 SAMPLE_FACTS = (*COMMON, "vocabulary", "image", "n_people")
@@ -43,7 +53,9 @@ def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
     A process that reads meanwhile finds the old file or the new one.
     """
     target = usable(folder) / f"{id}.npz"
-    handle, aside = tempfile.mkstemp(dir=workplace(folder), prefix=f"{id}-", suffix=".npz")
+    handle, aside = tempfile.mkstemp(
+        dir=workplace(folder), prefix=f"{id}-", suffix=".npz"
+    )
     os.close(handle)
     try:
         write(data, Path(aside))
@@ -66,7 +78,9 @@ def write(data: Ratings | Samples, file: Path) -> None:
     content = json.dumps(facts).encode()
     kept_arrays = {name: array for name, array in arrays.items() if array is not None}
     with file.open("wb") as stream:
-        np.savez_compressed(stream, facts=np.frombuffer(content, np.uint8), **kept_arrays)
+        np.savez_compressed(
+            stream, facts=np.frombuffer(content, np.uint8), **kept_arrays
+        )
         stream.flush()
         os.fsync(stream.fileno())
 
@@ -119,7 +133,9 @@ def _facts(path: Path, stamp: float) -> dict[str, Any]:
             facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())
             if facts["public"]:
                 return facts
-            return facts | {"n_ratings": len(arrays["values"]) if "values" in arrays else 0}
+            return facts | {
+                "n_ratings": len(arrays["values"]) if "values" in arrays else 0
+            }
     except DAMAGE:
         return {}  # loading reports the damage
 
@@ -208,7 +224,9 @@ def read_untrusted(file: Path, name: str) -> Ratings | Samples:
         data = read_file(file, name)
         is_sound = _fits_together(data)
     except (*DAMAGE, MemoryError) as error:
-        raise BadInput(f"The copy of {name} is missing or damaged. Upload it again.") from error
+        raise BadInput(
+            f"The copy of {name} is missing or damaged. Upload it again."
+        ) from error
     if not is_sound:
         raise BadInput(f"The copy of {name} is damaged. Upload it again.")
     return data
@@ -231,7 +249,10 @@ def _fits_together(data: Ratings | Samples) -> bool:
     texts = data.texts
     return (people is None or _lie_below(people, data.n_people or 0)) and (
         texts is None
-        or (_lie_below(texts.ids, len(texts.words)) and bool(np.all(np.diff(texts.starts) >= 0)))
+        or (
+            _lie_below(texts.ids, len(texts.words))
+            and bool(np.all(np.diff(texts.starts) >= 0))
+        )
     )
 
 
@@ -241,14 +262,18 @@ def _lie_below(indices: npt.NDArray[np.integer[Any]], size: int) -> bool:
 
 def with_tuples(facts: dict[str, Any]) -> dict[str, Any]:
     """Facts of JSON or TOML, with tuples instead of lists."""
-    lists = {name: tuple(fact) for name, fact in facts.items() if isinstance(fact, list)}
+    lists = {
+        name: tuple(fact) for name, fact in facts.items() if isinstance(fact, list)
+    }
     return facts | lists
 
 
 def _ratings(facts: dict[str, Any], arrays: dict[str, Any]) -> Ratings:
     features = None
     if "features" in facts:
-        features = ItemFeatures(facts["features"], arrays["features"].astype(np.float32))
+        features = ItemFeatures(
+            facts["features"], arrays["features"].astype(np.float32)
+        )
     return Ratings(
         np.repeat(np.arange(facts["n_users"], dtype=np.int32), arrays["per_user"]),
         arrays["items"].astype(np.int32),

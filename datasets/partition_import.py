@@ -102,7 +102,9 @@ def import_partitions(
 def check_tables(path_and_facts: str) -> tuple[Report, tuple[str, ...]]:
     """The report of an import, and what it leaves conditional; nothing is stored."""
     files, facts, advice = _files(path_and_facts)
-    with tempfile.TemporaryDirectory(dir=create_folder(partitions.root()), prefix=".") as folder:
+    with tempfile.TemporaryDirectory(
+        dir=create_folder(partitions.root()), prefix="."
+    ) as folder:
         tables = _Import(file_name(files[0].parent), files, facts, advice, Path(folder))
         report, manifest = tables.run()
     return report, manifest.assumptions
@@ -114,7 +116,9 @@ def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str], Advice]:
     require_known(facts, (*RATING_FACTS, "encoding", "header", "multiline"))
     path = path_of(place)
     if path.is_dir():
-        paths = sorted(file for file in path.iterdir() if file.suffix.lower() in SUFFIXES)
+        paths = sorted(
+            file for file in path.iterdir() if file.suffix.lower() in SUFFIXES
+        )
     elif "*" in path.name and path.parent.is_dir():
         paths = sorted(file for file in path.parent.glob(path.name) if file.is_file())
     else:
@@ -154,7 +158,9 @@ class _Import:
         assert self.first is not None
         require_usable(self.first, self.name, self.advice, read, problems)
         shape = shape_of(self.users, self.items, self._declared, self.name)
-        members = Members(shape.n_users, self.n_partitions or usual_parts(shape.n_users))
+        members = Members(
+            shape.n_users, self.n_partitions or usual_parts(shape.n_users)
+        )
         self._gather(members)
         written = [self._write(part, members, shape) for part in range(members.n_parts)]
         hashes = tuple(digest for digest, _, _ in written)
@@ -197,7 +203,11 @@ class _Import:
         """Spill the usable rows of a file."""
         name = file_name(file)
         facts = self.facts
-        if self.first is not None and not self.first.table.names and not self.first.table.above:
+        if (
+            self.first is not None
+            and not self.first.table.names
+            and not self.first.table.above
+        ):
             facts = {**facts, "header": "0"}
         size = max(file.stat().st_size, 1)
         kept = 0
@@ -213,7 +223,9 @@ class _Import:
         self.has_order &= rows.clock is not None
         self.titles = {**rows.titles, **self.titles}
         self.assumptions += assumptions_of(self._declared, rows.table)
-        return report_of(rows, name, self._declared, (), kept=kept, n_users=0, n_items=0)
+        return report_of(
+            rows, name, self._declared, (), kept=kept, n_users=0, n_items=0
+        )
 
     def _spill(self, batch: Batch) -> None:
         """Write a batch to the folder. Raises BadInput if the disk is full."""
@@ -226,7 +238,9 @@ class _Import:
         self.users.add(batch.users)
         self.items.add(batch.items)
         try:
-            pyarrow.feather.write_feather(rows, self._batch(self.n_batches), "uncompressed")
+            pyarrow.feather.write_feather(
+                rows, self._batch(self.n_batches), "uncompressed"
+            )
         except OSError as error:
             raise BadInput(
                 f"The data folder has no room for the ratings ({error}). An import needs about 50"
@@ -265,7 +279,9 @@ class _Import:
             with (self.folder / f"rows-{partition}").open("ab") as file:
                 part.tofile(file)
 
-    def _write(self, partition: int, members: Members, shape: TableSize) -> tuple[str, int, int]:
+    def _write(
+        self, partition: int, members: Members, shape: TableSize
+    ) -> tuple[str, int, int]:
         """Sort and write a partition.
 
         Returns the file's hash, and the numbers of ratings and of rows.
@@ -274,7 +290,9 @@ class _Import:
         rows_file.touch()
         rows = np.fromfile(rows_file, ROW_TYPE)
         rows_file.unlink()
-        users, items, values, order = (rows[name].copy() for name in ROW_TYPE.names or ())
+        users, items, values, order = (
+            rows[name].copy() for name in ROW_TYPE.names or ()
+        )
         ratings = Ratings.of(
             users,
             items,
@@ -285,7 +303,9 @@ class _Import:
             order=order if self.has_order else None,
             user_keys=shape.user_keys,
         )
-        digest = write_partition(file_of(self.folder, partition), ratings.users, ratings)
+        digest = write_partition(
+            file_of(self.folder, partition), ratings.users, ratings
+        )
         self.progress("writing partitions", partition + 1, members.n_parts)
         return digest, len(ratings), len(rows)
 
@@ -299,7 +319,9 @@ class _Import:
         titles = tuple(self.titles.get(label) or label for label in labels)
         if ITEM_TABLE in self.facts:
             path = path_of(self.facts[ITEM_TABLE])
-            item_table = read_item_table(path, labels, encoding=self.facts.get("item_encoding"))
+            item_table = read_item_table(
+                path, labels, encoding=self.facts.get("item_encoding")
+            )
             features = item_table.features
             sentences = item_table.sentences(file_name(path))
             titles = item_table.titles_over(titles, labels)
@@ -348,7 +370,9 @@ def _together(reports: Sequence[Report]) -> list[Problem]:
             if earlier is None:
                 by_kind[problem.kind] = replace(problem, where=where)
             else:
-                times = Counter(dict(earlier.commonest)) + Counter(dict(problem.commonest))
+                times = Counter(dict(earlier.commonest)) + Counter(
+                    dict(problem.commonest)
+                )
                 by_kind[problem.kind] = replace(
                     earlier,
                     count=earlier.count + problem.count,

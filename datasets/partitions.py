@@ -77,7 +77,7 @@ class Manifest(BaseModel):
 
 
 def root() -> Path:
-    """Return the folder of all sets with a name."""
+    """The folder of all sets with a name."""
     return data_folder() / "parts"
 
 
@@ -138,7 +138,7 @@ def finish(folder: Path, manifest: Manifest) -> None:
 
 
 def read(name: str) -> PartitionedRatings:
-    """Return the ratings of a finished set; a partition is checked when it is first read.
+    """The ratings of a finished set; a partition is checked when it is first read.
 
     Raises BadInput if the manifest is damaged.
     """
@@ -146,7 +146,7 @@ def read(name: str) -> PartitionedRatings:
 
 
 def read_address(address: str) -> PartitionedRatings:
-    """Return the ratings at an address.
+    """The ratings at an address.
 
     Raises BadInput if it cannot be read or holds no manifest.
     """
@@ -155,7 +155,7 @@ def read_address(address: str) -> PartitionedRatings:
 
 
 def of_folder(folder: Path | str, manifest: Manifest) -> PartitionedRatings:
-    """Return the ratings in a folder or at an address."""
+    """The ratings in a folder or at an address."""
     every_name = {field.name for field in fields(PartitionedRatings)}
     names = every_name - {"parts", "folding"}
     facts: dict[str, Any] = {name: getattr(manifest, name) for name in names}
@@ -194,7 +194,8 @@ class ParquetPartitions(LazyParts):
         self._folder = folder
         self._manifest = manifest
         self._features = manifest.item_features
-        self._checked: set[tuple[int, int]] = set()  # partition, and modification time of its file
+        # partition, and modification time of its file
+        self._checked: set[tuple[int, int]] = set()
 
     def __len__(self) -> int:
         return len(self._manifest.parts)
@@ -212,7 +213,8 @@ class ParquetPartitions(LazyParts):
         users = self._who.place_of[columns["user"]]
         keys = None
         if "key" in columns:
-            keys = np.zeros(len(ids), np.uint64)  # any key does for users without ratings
+            # any key does for users without ratings
+            keys = np.zeros(len(ids), np.uint64)
             keys[users] = columns["key"]
         manifest = self._manifest
         rows = Ratings(
@@ -259,17 +261,18 @@ class ParquetPartitions(LazyParts):
 
 
 def entries() -> list[Entry]:
-    """Return the entry of every finished set with a readable manifest."""
+    """The entry of every finished set with a readable manifest."""
     names = sorted(path.parent.name for path in root().glob(f"*/{MANIFEST}"))
     readable_sets = []
     for name in filter(NAME.fullmatch, names):
-        with contextlib.suppress(BadInput, FileNotFoundError):  # damaged, or just removed
+        # damaged, or just removed
+        with contextlib.suppress(BadInput, FileNotFoundError):
             readable_sets.append(entry_of(name))
     return readable_sets
 
 
 def entry_of(name: str) -> Entry:
-    """Return the catalogue entry of a finished set. Raises BadInput if its manifest is damaged."""
+    """The catalogue entry of a finished set. Raises BadInput if its manifest is damaged."""
     manifest = _manifest_of(name)
     size = sum(file.stat().st_size for file in folder_of(name).glob("*.parquet"))
     return Entry(
@@ -306,14 +309,14 @@ def is_address(text: str) -> bool:
 
 
 def stamp(id_or_address: str) -> int:
-    """Return a number that changes when the manifest does."""
+    """A number that changes when the manifest does."""
     if not is_address(id_or_address):
         return _stamp_of(id_or_address)
     return int(hashlib.sha256(_fetched(id_or_address, MANIFEST)).hexdigest()[:12], 16)
 
 
 def without_query(address: str) -> str:
-    """Return an address without the part after a question mark, which may be a key."""
+    """An address without the part after a question mark, which may be a key."""
     return address.partition("?")[0][:120]
 
 

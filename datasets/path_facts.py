@@ -18,7 +18,9 @@ def files_of(id_or_path: str) -> tuple[Path, ...]:
         if file:
             return (file,)
         return ()
-    others = [path_of(facts[name]) for name in (ITEM_TABLE, STOP_WORDS) if name in facts]
+    others = [
+        path_of(facts[name]) for name in (ITEM_TABLE, STOP_WORDS) if name in facts
+    ]
     return (path_of(place), *others)
 
 

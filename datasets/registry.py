@@ -25,11 +25,15 @@ from dpmf_datasets.simulated.news import news
 FILE = Path(__file__).with_name("catalogue.toml")
 CATALOGUE: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
 MAKERS: dict[str, Callable[..., Data]] = {
-    "cinema": lambda entry, seed: cinema(entry.n_users, entry.n_items, seed=seed, name=entry.id),
+    "cinema": lambda entry, seed: cinema(
+        entry.n_users, entry.n_items, seed=seed, name=entry.id
+    ),
     "cinema-small": lambda entry, seed: cinema(
         entry.n_users, entry.n_items, density=0.2, seed=seed, name=entry.id
     ),
-    "lowrank": lambda entry, seed: lowrank(entry.n_users, entry.n_items, seed=seed, name=entry.id),
+    "lowrank": lambda entry, seed: lowrank(
+        entry.n_users, entry.n_items, seed=seed, name=entry.id
+    ),
     "rankone": lambda entry, seed: rankone(  # about 80 ratings of each user
         entry.n_users, entry.n_items, p=80 / entry.n_items, seed=seed, name=entry.id
     ),
@@ -93,9 +97,14 @@ def _source(facts: dict[str, Any]) -> NamedData:
     )
 
 
-SOURCES = {facts["id"]: _source(facts) for facts in (*CATALOGUE["ratings"], *CATALOGUE["samples"])}
+SOURCES = {
+    facts["id"]: _source(facts)
+    for facts in (*CATALOGUE["ratings"], *CATALOGUE["samples"])
+}
 # ratings that are made partition by partition, for commands and Python
-LARGE: dict[str, Entry] = {facts["id"]: entry_from(facts) for facts in CATALOGUE["partitioned"]}
+LARGE: dict[str, Entry] = {
+    facts["id"]: entry_from(facts) for facts in CATALOGUE["partitioned"]
+}
 
 
 def source_of(id: str) -> NamedData:  # noqa: A002
@@ -122,7 +131,9 @@ def is_stand_in(data_id: str) -> bool:
     return data_id.startswith((HEAD, declared_worlds.HEAD))
 
 
-def stand_in_id(n_users: int, n_items: int, density: float, bounds: tuple[float, float]) -> str:
+def stand_in_id(
+    n_users: int, n_items: int, density: float, bounds: tuple[float, float]
+) -> str:
     """The id of the stand-in for data of a shape.
 
     density: share of (user, item) pairs that are rated. For a large catalogue the stand-in has as
@@ -148,7 +159,12 @@ def stand_in_entry(data_id: str) -> Entry:
         name = f"Simulated world {world.number}"
     else:
         users, items, density, bounds = _shape_in(data_id)
-    facts: dict[str, Any] = {"id": data_id, "n_users": users, "n_items": items, "bounds": bounds}
+    facts: dict[str, Any] = {
+        "id": data_id,
+        "n_users": users,
+        "n_items": items,
+        "bounds": bounds,
+    }
     facts["title"] = f"{name} ({users:,} people, {items:,} items)"
     facts["words"] = "Synthetic ratings of a declared shape."
     facts["n_ratings"] = round(users * items * density)
@@ -164,7 +180,9 @@ def stand_in(data_id: str, seed: int) -> Ratings:
     data = cinema(users, items, density=density, seed=seed, name=data_id)
     first, last = BOUNDS
     values = low + (data.values - first) * ((high - low) / (last - first))
-    return replace(data, values=values.astype("float32").clip(low, high), bounds=(low, high))
+    return replace(
+        data, values=values.astype("float32").clip(low, high), bounds=(low, high)
+    )
 
 
 def _shape_in(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
@@ -176,7 +194,12 @@ def _shape_in(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
         density = float(facts["density"])
         low, high = map(float, facts["bounds"].split(","))
         is_shape = min(users, items) >= LEAST and users * items <= MOST_CELLS
-        if len(facts) == 4 and is_shape and 0 < density <= DENSEST and -1e9 <= low < high <= 1e9:
+        if (
+            len(facts) == 4
+            and is_shape
+            and 0 < density <= DENSEST
+            and -1e9 <= low < high <= 1e9
+        ):
             return users, items, density, (low, high)
     except (KeyError, ValueError):
         pass

@@ -16,7 +16,12 @@ from dpmf_core.data.facts import value
 from dpmf_core.data.ids import canonical_text
 from dpmf_core.data.ratings import LAYOUT_IS_PUBLIC
 from dpmf_core.data.report import Report, Tally
-from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples, is_sparse
+from dpmf_core.data.samples import (
+    NUMBER_IS_PUBLIC,
+    PEOPLE_ARE_COUNTED,
+    Samples,
+    is_sparse,
+)
 from dpmf_datasets.readers import matlab, picture_files, text
 from dpmf_datasets.readers.archives import members_of, unpacked
 from dpmf_datasets.readers.encodings import Reader
@@ -26,7 +31,8 @@ from dpmf_datasets.readers.words import ENGLISH, SHORTEST, WordRules, stop_words
 
 FOLDER = "folder"
 ARCHIVES = (".zip", ".tar", ".tgz")  # whose sub-folders may be people
-LINES = re.compile(r"\.txt(\.(gz|bz2|xz))?$", re.IGNORECASE)  # names of files of such documents
+# names of files of such documents
+LINES = re.compile(r"\.txt(\.(gz|bz2|xz))?$", re.IGNORECASE)
 NAMELESS = "no person, row left out"
 ANOTHER_ENCODING = (
     "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
@@ -107,7 +113,9 @@ def _lines(path: Path, facts: DeclaredFacts) -> _Rows:
     reader = _reader(facts)
     with report_damage(path), path.open("rb") as stream:
         texts = text.lines(unpacked(stream).read(), reader)
-    return _Rows(*text.documents(texts, name=path.name, reader=reader, rules=_rules(facts)))
+    return _Rows(
+        *text.documents(texts, name=path.name, reader=reader, rules=_rules(facts))
+    )
 
 
 def _column(path: Path, facts: DeclaredFacts) -> _Rows:
@@ -153,7 +161,9 @@ def _files(path: Path, facts: DeclaredFacts) -> _Rows:
             files = list(compress(files, people))
         names, texts = zip(*files, strict=True)
         rows = _Rows(
-            *text.documents(texts, name=path.name, titles=names, reader=reader, rules=_rules(facts))
+            *text.documents(
+                texts, name=path.name, titles=names, reader=reader, rules=_rules(facts)
+            )
         )
     else:
         raise BadInput(
@@ -162,7 +172,8 @@ def _files(path: Path, facts: DeclaredFacts) -> _Rows:
         )
     if "group" not in facts:
         return rows
-    samples = rows.samples.assuming(LAYOUT_IS_PUBLIC)  # another file may be in another folder
+    # another file may be in another folder
+    samples = rows.samples.assuming(LAYOUT_IS_PUBLIC)
     return _Rows(samples, rows.report, people)
 
 
@@ -178,7 +189,9 @@ def _rules(facts: DeclaredFacts) -> WordRules:
 # ---- the person of each document or image, who then is the privacy unit --------------------------
 
 
-def _with_people(path: Path, rows: _Rows, facts: DeclaredFacts) -> tuple[Samples, Report]:
+def _with_people(
+    path: Path, rows: _Rows, facts: DeclaredFacts
+) -> tuple[Samples, Report]:
     """Samples with a person for each row, by the fact `group`.
 
     A row without a person, which might be anyone's, is left out. `people` declares the number of
@@ -226,7 +239,9 @@ def _with_people(path: Path, rows: _Rows, facts: DeclaredFacts) -> tuple[Samples
         assumed=(*report.assumed, note),
     )
     samples = samples.of_people(people, int(declared))
-    return samples if "people" in facts else samples.assuming(PEOPLE_ARE_COUNTED), report
+    return samples if "people" in facts else samples.assuming(
+        PEOPLE_ARE_COUNTED
+    ), report
 
 
 def _of_vector(values: Any, path: Path, group: str) -> list[str]:

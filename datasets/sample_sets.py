@@ -35,7 +35,9 @@ def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> SamplesAndRep
         f"This is not all of {entry.title}, which has {entry.n_samples:,} {entry.holds}, so it is"
         " treated as private data."
     )
-    return samples.assuming(NUMBER_IS_PUBLIC), replace(report, assumed=(*report.assumed, note))
+    return samples.assuming(NUMBER_IS_PUBLIC), replace(
+        report, assumed=(*report.assumed, note)
+    )
 
 
 def _posts(entry: SampleEntry, path: Path) -> SamplesAndReport:
@@ -49,7 +51,9 @@ def _headlines(entry: SampleEntry, path: Path) -> SamplesAndReport:
 
 
 def _by_fetch_alone(entry: SampleEntry, path: Path) -> SamplesAndReport:
-    raise BadInput(f"{entry.id} can only be read by `fetch`: scikit-learn combines its five files.")
+    raise BadInput(
+        f"{entry.id} can only be read by `fetch`: scikit-learn combines its five files."
+    )
 
 
 def _articles(entry: SampleEntry, path: Path) -> SamplesAndReport:
@@ -111,7 +115,9 @@ def digits() -> Samples:
     """The handwritten digits that come with scikit-learn."""
     from sklearn.datasets import load_digits
 
-    return Samples.of(load_digits().data, image=(8, 8), unit="image", name="digits", public=True)
+    return Samples.of(
+        load_digits().data, image=(8, 8), unit="image", name="digits", public=True
+    )
 
 
 def _olivetti(folder: str) -> Samples:
@@ -127,7 +133,9 @@ def _newsgroups(folder: str) -> Samples:
     corpus = fetch_20newsgroups(data_home=folder, subset="all", shuffle=False)
     named_posts = [
         (f"{corpus.target_names[label]}/{place}", post)
-        for place, (label, post) in enumerate(zip(corpus.target, corpus.data, strict=True))
+        for place, (label, post) in enumerate(
+            zip(corpus.target, corpus.data, strict=True)
+        )
     ]
     texts, subjects = text.posts(named_posts)
     return text.documents(texts, name="20newsgroups", titles=subjects, public=True)[0]

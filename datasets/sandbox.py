@@ -31,7 +31,10 @@ OUT_OF_MEMORY = 3
 FAILED = 4
 TOO_SLOW = 5
 # signals by which the system ends a child for its processor time
-TIME_IS_OVER = (TOO_SLOW, *(-getattr(signal, name, 99) for name in ("SIGXCPU", "SIGKILL")))
+TIME_IS_OVER = (
+    TOO_SLOW,
+    *(-getattr(signal, name, 99) for name in ("SIGXCPU", "SIGKILL")),
+)
 LONGEST_ANSWER = 8 << 20  # bytes
 PATIENCE = 4  # wall time over processor time, because the machine may be busy
 LOOK = 0.2  # seconds between checks that the answer is still wanted
@@ -101,11 +104,16 @@ def read(
 
 
 def _run(
-    request: bytes, seconds: int | None, folder: Path | None, watch: Callable[[], object]
+    request: bytes,
+    seconds: int | None,
+    folder: Path | None,
+    watch: Callable[[], object],
 ) -> tuple[int, bytes, bytes]:
     """Exit code, output and errors of a child."""
     with contextlib.ExitStack() as files:
-        question, answer, errors = (files.enter_context(tempfile.TemporaryFile()) for _ in range(3))
+        question, answer, errors = (
+            files.enter_context(tempfile.TemporaryFile()) for _ in range(3)
+        )
         question.write(request)
         question.seek(0)
         place = str(folder or "")
@@ -164,7 +172,8 @@ def _why(name: str, code: int, errors: str, limits: SandboxLimits) -> str:
         if limits.seconds is None:
             return f"{needs}, or is damaged. {in_parts(name)}"
         return (
-            f"{needs}, or is damaged. {limit_words('memory')} Save less of it, or save it as CSV."
+            f"{needs}, or is damaged. {limit_words('memory')} "
+            "Save less of it, or save it as CSV."
         )
     if code in TIME_IS_OVER:
         return (
@@ -192,7 +201,9 @@ def in_parts(name: str) -> str:
     )
 
 
-def require_at_most(what: Literal["users", "items", "ratings"], count: int, name: str) -> None:
+def require_at_most(
+    what: Literal["users", "items", "ratings"], count: int, name: str
+) -> None:
     """Raise BadInput if a file has more users, items or ratings than this process may read."""
     most: int | None = getattr(limits_here, what)
     if most is not None and count > most:

@@ -44,7 +44,9 @@ ARRAYS = "data.npz"
 # files next to the data: a fingerprint, a command's path
 ORIGIN = "origin"
 COMMAND = "command"
-UPLOAD = SandboxLimits(512 << 20, 60, users=1_000_000, items=100_000, ratings=20_000_000)
+UPLOAD = SandboxLimits(
+    512 << 20, 60, users=1_000_000, items=100_000, ratings=20_000_000
+)
 WatchImport = Callable[[], object]
 FEATURES_NAMED = 3  # columns of an item table that the data set's description names
 
@@ -72,7 +74,8 @@ def home() -> Path:
     """
     where = hashlib.sha256(str(data_folder().absolute()).encode()).hexdigest()[:12]
     user = getattr(os, "getuid", int)()
-    places = os.environ.get("RUNTIME_DIRECTORY", TEMPORARY).split(":")  # systemd may name several
+    # systemd may name several
+    places = os.environ.get("RUNTIME_DIRECTORY", TEMPORARY).split(":")
     return Path(places[0]) / f"{UPLOADS}{user}-{where}"
 
 
@@ -90,7 +93,9 @@ def _disk_errors() -> Iterator[None]:
 def _new_folder() -> Path:
     root = home()
     root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if root.is_symlink() or (hasattr(os, "getuid") and root.stat().st_uid != os.getuid()):
+    if root.is_symlink() or (
+        hasattr(os, "getuid") and root.stat().st_uid != os.getuid()
+    ):
         raise BadInput(
             f"{root} belongs to another user: uploads cannot be stored there. "
             "Ask the operator to remove it."
@@ -230,7 +235,8 @@ def _keep(arrays: Path, origin: str, most: int) -> Path:
     the file.
     """
     status = arrays.lstat()
-    is_own_file = stat.S_ISREG(status.st_mode) and status.st_nlink == 1  # not a link to another's
+    # not a link to another's
+    is_own_file = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
     if not is_own_file or npz_folder.unpacked_size(arrays) > most:
         raise BadInput("The file was not read. Upload it again.")
     folder = _new_folder()
@@ -243,7 +249,7 @@ def _keep(arrays: Path, origin: str, most: int) -> Path:
 
 
 def load(data_id: str) -> Ratings | Samples:
-    """Return a stored upload. Raises BadInput if it is gone, or its arrays do not fit together."""
+    """A stored upload. Raises BadInput if it is gone, or its arrays do not fit together."""
     file = Path(data_id)
     data = npz_folder.read_untrusted(file, "your file")
     return replace(data, origin=(file.parent / ORIGIN).read_text())
@@ -308,7 +314,9 @@ def _title_of(name: str) -> str:
 
 
 def _plain(text: str) -> str:
-    plain = "".join(letter if letter.isalnum() or letter in " -.,()" else " " for letter in text)
+    plain = "".join(
+        letter if letter.isalnum() or letter in " -.,()" else " " for letter in text
+    )
     return " ".join(plain.split())
 
 
@@ -324,7 +332,7 @@ def remove(entry: Entry | SampleEntry) -> None:
 
 
 def size(data_ids: Collection[str] | None = None) -> int:
-    """Return the bytes on disk of these data sets, or of all uploads."""
+    """The bytes on disk of these data sets, or of all uploads."""
     folders: Iterable[Path]
     if data_ids is None:
         folders = home().glob("*/*/")
@@ -338,7 +346,7 @@ def size(data_ids: Collection[str] | None = None) -> int:
 
 
 def origins() -> frozenset[str]:
-    """Return the fingerprints of all uploads."""
+    """The fingerprints of all uploads."""
     present = set()
     for file in home().glob(f"*/*/{ORIGIN}"):
         with contextlib.suppress(FileNotFoundError):  # just removed by its owner

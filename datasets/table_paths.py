@@ -5,7 +5,13 @@ from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.addresses import is_database, path_of, require_known, split
-from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, SAMPLE_FACTS, TABLE_FACTS, value
+from dpmf_core.data.facts import (
+    ITEM_TABLE,
+    RATING_FACTS,
+    SAMPLE_FACTS,
+    TABLE_FACTS,
+    value,
+)
 from dpmf_core.data.rating_bounds import checked_bounds
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report
@@ -54,7 +60,9 @@ def _in_database(address: str, declared: dict[str, str]) -> DataAndReport:
     return _ratings_of_table(table, name, facts, after_path(address, declared))
 
 
-def read(file: Path, facts: dict[str, str], advice: Advice | None = None) -> DataAndReport:
+def read(
+    file: Path, facts: dict[str, str], advice: Advice | None = None
+) -> DataAndReport:
     """The ratings, documents or images at a path.
 
     advice: how to declare more, for messages; by default after the path.
@@ -76,7 +84,9 @@ def read(file: Path, facts: dict[str, str], advice: Advice | None = None) -> Dat
         )
     with report_damage(file.name):
         table = open_table(file, file.name, facts)
-    return _ratings_of_table(table, file.name, facts, advice or after_path(str(file), facts))
+    return _ratings_of_table(
+        table, file.name, facts, advice or after_path(str(file), facts)
+    )
 
 
 def _with_item_table(

@@ -21,8 +21,19 @@ from dpmf_datasets import npz_folder, sandbox, table_paths
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.dates import parse_dates
 from dpmf_datasets.readers.ratings_tables import detect_columns, on_page
-from dpmf_datasets.readers.table import MOST_COLUMNS, PREVIEW, Table, file_name, report_damage
-from dpmf_datasets.readers.tables import open_table, parts_of, ratings_tables, read_item_table
+from dpmf_datasets.readers.table import (
+    MOST_COLUMNS,
+    PREVIEW,
+    Table,
+    file_name,
+    report_damage,
+)
+from dpmf_datasets.readers.tables import (
+    open_table,
+    parts_of,
+    ratings_tables,
+    read_item_table,
+)
 
 LONGEST_CELL = 200  # letters that a person sees
 MOST_PARTS = 200  # members of an archive
@@ -68,7 +79,7 @@ WRITTEN_AS_JSON = TypeAdapter(Written)
 
 
 def look(path: str, name: str, facts: dict[str, str]) -> Any:
-    """Return a `Preview` of a table as JSON."""
+    """A `Preview` of a table as JSON."""
     file = Path(path)
     with _under_name(file, name), report_damage(name):
         members, sheets = parts_of(file)
@@ -112,14 +123,20 @@ def write(path: str, name: str, facts: dict[str, str], target: str) -> Any:
     """Write the ratings, documents or images in a file as .npz; return `Written` as JSON."""
     file = Path(path)
     with _under_name(file, name), report_damage(name):
-        if "bounds" not in facts and "text" not in facts and (tables := ratings_tables(file)):
+        if (
+            "bounds" not in facts
+            and "text" not in facts
+            and (tables := ratings_tables(file))
+        ):
             raise BadInput(
                 f"{name} holds a table of ratings, {file_name(tables[0])}. Choose Ratings above."
             )
         data, report = table_paths.read(file, facts, on_page)
         _require_within_limits(data, name)
         npz_folder.write(dataclasses.replace(data, name=name), Path(target))
-    written = Written(fingerprint_of(file), dataclasses.replace(report, name=name), _shape(data))
+    written = Written(
+        fingerprint_of(file), dataclasses.replace(report, name=name), _shape(data)
+    )
     return WRITTEN_AS_JSON.dump_python(written, mode="json")
 
 
@@ -153,7 +170,9 @@ def _shape(data: Ratings | Samples) -> dict[str, Any]:
     }
 
 
-def add_item_table(path: str, name: str, ratings_path: str, target: str) -> dict[str, Any]:
+def add_item_table(
+    path: str, name: str, ratings_path: str, target: str
+) -> dict[str, Any]:
     """Write ratings with the features of their items from a table.
 
     Returns the table's columns that are used, and sentences on those that are not.
@@ -163,7 +182,9 @@ def add_item_table(path: str, name: str, ratings_path: str, target: str) -> dict
     table = read_item_table(Path(path), ratings.labels or (), name)
     assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
     features: ItemFeatures = table.features
-    with_features = dataclasses.replace(ratings, item_features=features, assumptions=assumptions)
+    with_features = dataclasses.replace(
+        ratings, item_features=features, assumptions=assumptions
+    )
     npz_folder.write(with_features, Path(target))
     return {"columns": features.columns, "sentences": table.sentences(file_name(name))}
 
@@ -174,4 +195,6 @@ def _under_name(file: Path, name: str) -> Iterator[None]:
     try:
         yield
     except BadInput as error:
-        raise BadInput(str(error).replace(file.name, file_name(name))) from error.__cause__
+        raise BadInput(
+            str(error).replace(file.name, file_name(name))
+        ) from error.__cause__

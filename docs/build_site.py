@@ -49,7 +49,15 @@ PUBLIC = {name: getattr(dpmf, name) for name in dpmf.__all__ if name != "privacy
 WORKED_THROUGH = "../docs/CONTRIBUTING.md#a-private-algorithm-worked-through"
 FOR_AUTHORS = ("PrivateAlgorithm", "Statistic", "Curator", "Contract")  # of methods
 OPTIONS = (TableOptions, FactOptions, SweepOptions, RunOptions, AlgorithmOptions)
-RETURNED = (Run, RunRecord, Guarantee, Account, Report, Problem)  # what functions return
+# what functions return
+RETURNED = (
+    Run,
+    RunRecord,
+    Guarantee,
+    Account,
+    Report,
+    Problem,
+)
 
 
 def main() -> None:
@@ -91,7 +99,9 @@ def _algorithm(kind: type[algorithms.Algorithm]) -> str:
     properties = facts["parameters"].get("properties", {})
     if properties:
         rows = [_parameter(name, it) for name, it in properties.items()]
-        lines.append("\n".join(["| parameter | default | what it is |", "|---|---|---|", *rows]))
+        lines.append(
+            "\n".join(["| parameter | default | what it is |", "|---|---|---|", *rows])
+        )
     return "\n\n".join(lines)
 
 
@@ -121,7 +131,9 @@ def python_page() -> str:
         "Functions": [_reference(PUBLIC[name], f"dpmf.{name}") for name in functions],
         "Classes": [_reference(PUBLIC[name], f"dpmf.{name}") for name in classes],
         "Options by name": [_options(kind) for kind in OPTIONS],
-        "What functions return": [_reference(thing, thing.__name__) for thing in RETURNED],
+        "What functions return": [
+            _reference(thing, thing.__name__) for thing in RETURNED
+        ],
         "An algorithm of your own": [
             f"[CONTRIBUTING.md]({WORKED_THROUGH}) works one through.",
             *(_reference(PUBLIC[name], f"dpmf.{name}") for name in FOR_AUTHORS),
@@ -146,7 +158,11 @@ def _options(kind: Any) -> str:
         for node in source.body
         if isinstance(node, ast.ClassDef) and node.name == kind.__name__
     )
-    bases = [ast.unparse(base) for base in definition.bases if ast.unparse(base) != "TypedDict"]
+    bases = [
+        ast.unparse(base)
+        for base in definition.bases
+        if ast.unparse(base) != "TypedDict"
+    ]
     further = f" It also has the options of {' and '.join(bases)}." if bases else ""
     words, *lines = definition.body
     rows = []

@@ -50,7 +50,9 @@ def make_app(folder: str) -> FastAPI:
         return best[["item", "rating"]].to_dict("records")
 
     @app.get("/similar")
-    def similar(item: str, k: Annotated[int, Query(ge=1, le=1000)] = 10) -> list[dict[str, Any]]:
+    def similar(
+        item: str, k: Annotated[int, Query(ge=1, le=1000)] = 10
+    ) -> list[dict[str, Any]]:
         """The items whose factors point most nearly the same way."""
         try:
             neighbours = model.similar_items(item, k)

@@ -20,7 +20,9 @@ os.environ.setdefault("DPMF_WARM", "false")
 if platform.machine() in ("x86_64", "AMD64"):
     os.environ.setdefault("OPENBLAS_CORETYPE", "Haswell")
 # compiled once, whichever data folder a test has
-os.environ.setdefault("NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled"))
+os.environ.setdefault(
+    "NUMBA_CACHE_DIR", str(Path(__file__).parents[1] / ".venv/compiled")
+)
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import settings as server_settings
@@ -46,8 +48,12 @@ def workers_of_this_process():
 
 
 def pytest_addoption(parser):
-    parser.addoption("--contract-of", default="", help="ids of algorithms, commas between them")
-    parser.addoption("--renew", action="store_true", help="golden files are written anew")
+    parser.addoption(
+        "--contract-of", default="", help="ids of algorithms, commas between them"
+    )
+    parser.addoption(
+        "--renew", action="store_true", help="golden files are written anew"
+    )
 
 
 def pytest_collection_modifyitems(config, items):
@@ -55,7 +61,9 @@ def pytest_collection_modifyitems(config, items):
     ids = set(filter(None, config.getoption("contract_of").split(",")))
     if ids:
         deselection = [
-            item for item in items if "contract" in item.path.parts and not _is_of(item, ids)
+            item
+            for item in items
+            if "contract" in item.path.parts and not _is_of(item, ids)
         ]
         config.hook.pytest_deselected(items=deselection)
         items[:] = [item for item in items if item not in set(deselection)]
@@ -64,7 +72,11 @@ def pytest_collection_modifyitems(config, items):
 def _is_of(item, algorithms):
     """Whether a test of the contract is about one of these."""
     case = getattr(item, "callspec", None)
-    return case is None or "case" not in case.params or case.params["case"][0].id in algorithms
+    return (
+        case is None
+        or "case" not in case.params
+        or case.params["case"][0].id in algorithms
+    )
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -78,7 +90,9 @@ def ledger_of_fixtures(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def ledger(monkeypatch, tmp_path_factory):
     """Each test has a ledger of its own; tests of accounts unset it."""
-    monkeypatch.setenv(LEDGER, str(tmp_path_factory.getbasetemp() / f"{uuid.uuid4().hex}.ledger"))
+    monkeypatch.setenv(
+        LEDGER, str(tmp_path_factory.getbasetemp() / f"{uuid.uuid4().hex}.ledger")
+    )
 
 
 @pytest.fixture(autouse=True)
@@ -128,7 +142,9 @@ def catalogue(monkeypatch):
 
     def load(data_id):
         if data_id not in data_sets:
-            raise BadInput(f"There is no data set {data_id!r}. Known: {', '.join(data_sets)}.")
+            raise BadInput(
+                f"There is no data set {data_id!r}. Known: {', '.join(data_sets)}."
+            )
         return data_sets[data_id]
 
     def put(**more):
@@ -139,7 +155,9 @@ def catalogue(monkeypatch):
     module = ModuleType(CATALOGUE)
     module.load, module.stamp = load, lambda data_id: stamps.get(data_id, 0.0)
     module.is_own = lambda _: False
-    module.is_in_parts = lambda data_id: isinstance(data_sets.get(data_id), PartitionedRatings)
+    module.is_in_parts = lambda data_id: isinstance(
+        data_sets.get(data_id), PartitionedRatings
+    )
     monkeypatch.setitem(sys.modules, CATALOGUE, module)
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
     _forget()

@@ -16,7 +16,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PARTS = (
-    *("app.py", "dpmf.py", "pyproject.toml", "dpmf_core", "datasets", "dpmf_datasets", "pages"),
+    *(
+        "app.py",
+        "dpmf.py",
+        "pyproject.toml",
+        "dpmf_core",
+        "datasets",
+        "dpmf_datasets",
+        "pages",
+    ),
     "tests",
 )
 CONTRACT = ("tests/contract/test_questions.py", "tests/contract/test_privacy.py")
@@ -37,7 +45,9 @@ class Fault:
 
 def of_statistic(name: str, file: str, old: str, new: str, algorithm: str) -> Fault:
     path = f"dpmf_core/algorithms/{file}.py"
-    return Fault(f"statistic: {name}", path, old, new, (*CONTRACT, "--contract-of", algorithm))
+    return Fault(
+        f"statistic: {name}", path, old, new, (*CONTRACT, "--contract-of", algorithm)
+    )
 
 
 STATISTICS = (
@@ -145,7 +155,11 @@ def first_failure(fault: Fault, folder: Path) -> str:
     path.write_text(sound.replace(fault.old, fault.new), "utf-8")
     options = ("-q", "-x", "-p", "no:cacheprovider", "-m", "not slow")
     command = [sys.executable, "-m", "pytest", *options]
-    environment = {**os.environ, "PYTHONPATH": str(folder), "PYTHONDONTWRITEBYTECODE": "1"}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(folder),
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
     environment["NUMBA_CACHE_DIR"] = str(ROOT / ".venv/compiled")
     try:
         done = subprocess.run(
@@ -158,7 +172,8 @@ def first_failure(fault: Fault, folder: Path) -> str:
         )
     finally:
         path.write_text(sound, "utf-8")
-    assert done.returncode in (0, 1), done.stdout + done.stderr  # 0: all passed; 1: one failed
+    # 0: all passed; 1: one failed
+    assert done.returncode in (0, 1), done.stdout + done.stderr
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
     return failed[0].split()[1] if failed else ""
 

@@ -41,9 +41,25 @@ def test_the_signature_shows_every_parameter_of_a_run(function, others):
 
 
 NAMES = {
-    *("BadInput", "account", "algorithms", "audit", "check", "choose", "fit", "load", "load_model"),
+    *(
+        "BadInput",
+        "account",
+        "algorithms",
+        "audit",
+        "check",
+        "choose",
+        "fit",
+        "load",
+        "load_model",
+    ),
     *("plot", "privacy", "privacy_price", "sweep", "tune"),
-    *("PlainNMF", "PlainRecommender", "PrivateNMF", "PrivateRecommender", "RatingFolds"),
+    *(
+        "PlainNMF",
+        "PlainRecommender",
+        "PrivateNMF",
+        "PrivateRecommender",
+        "RatingFolds",
+    ),
     *("Audit", "Choice", "DataCheck", "Swept", "TrainedModel", "Tuning"),
     *("Contract", "Curator", "PrivateAlgorithm", "Statistic"),
 }
@@ -62,9 +78,34 @@ def test_a_model_offers_only_what_the_reference_explains():
     model = fit("cinema-small", "bias")
     public = {name for name in dir(model) if not name.startswith("_")}
     explained = {
-        *("record", "arrays", "items", "key", "spec", "title", "name", "summary", "model"),
-        *("epsilon", "guarantee", "recommender", "item_ids", "user_ids", "held_out", "predict"),
-        *("recommend", "similar_items", "save", "export", "without_people", "without_raw_figures"),
+        *(
+            "record",
+            "arrays",
+            "items",
+            "key",
+            "spec",
+            "title",
+            "name",
+            "summary",
+            "model",
+        ),
+        *(
+            "epsilon",
+            "guarantee",
+            "recommender",
+            "item_ids",
+            "user_ids",
+            "held_out",
+            "predict",
+        ),
+        *(
+            "recommend",
+            "similar_items",
+            "save",
+            "export",
+            "without_people",
+            "without_raw_figures",
+        ),
     }
     assert public == explained
 
@@ -75,14 +116,20 @@ BOUNDS = low_rank().bounds
 def own_frame():
     """Ratings whose users and items have ids of their own."""
     frame = frame_of(low_rank(n_users=60))
-    return frame.assign(user=frame["user"].map("u{:03}".format), item=frame["item"] + 100)
+    return frame.assign(
+        user=frame["user"].map("u{:03}".format), item=frame["item"] + 100
+    )
 
 
 def test_a_fit_is_a_model_that_estimators_give_too():
     """The same run on the same ratings, with all of them: predictions and lists are the same."""
     frame, choices = own_frame(), {"epsilon": 5.0, "delta": 1e-5}
-    run = fit(load(frame, bounds=BOUNDS, public=True), "dpals", rank=2, split=None, **choices)
-    estimator = PrivateRecommender("dpals", rank=2, bounds=BOUNDS, public=True, **choices)
+    run = fit(
+        load(frame, bounds=BOUNDS, public=True), "dpals", rank=2, split=None, **choices
+    )
+    estimator = PrivateRecommender(
+        "dpals", rank=2, bounds=BOUNDS, public=True, **choices
+    )
     estimator.set_params(random_state=np.random.RandomState(0)).fit(frame)
     assert run.epsilon == estimator.epsilon_ == pytest.approx(5.0)
     assert run.guarantee == estimator.guarantee_
@@ -125,9 +172,15 @@ def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them():
         data={"min_df": 2},
     )
     assert flat == nested
-    assert flat.split.fold_in == 0.5 and flat.data.min_df == 2 and flat.parameters == {"rank": 3}
+    assert (
+        flat.split.fold_in == 0.5
+        and flat.data.min_df == 2
+        and flat.parameters == {"rank": 3}
+    )
     # what stands in `parameters` is the algorithm's, whatever else has its name
-    assert RunSpec.of(**common, parameters={"noise": "own"}).parameters == {"noise": "own"}
+    assert RunSpec.of(**common, parameters={"noise": "own"}).parameters == {
+        "noise": "own"
+    }
     for kind in REGISTRY.values():
         assert not set(kind.model_fields) & set(PARAMETERS)
 
@@ -141,7 +194,9 @@ def test_a_private_frame_has_one_account_however_it_is_brought(monkeypatch):
     monkeypatch.delenv(LEDGER)  # the account is then found by the data's fingerprint
     ratings = low_rank(n_users=200)
     frame, bounds = frame_of(ratings), ratings.bounds
-    matrix = csr_array((frame["rating"], (frame["user"], frame["item"])), shape=(200, 17))
+    matrix = csr_array(
+        (frame["rating"], (frame["user"], frame["item"])), shape=(200, 17)
+    )
     fit(frame, "private-bias", epsilon=1.0, delta=1e-6, bounds=bounds)
     sweep(matrix, ["private-bias"], epsilons=[1.0], delta=1e-6, bounds=bounds)
     in_other_order = frame.sample(frac=1, random_state=1)

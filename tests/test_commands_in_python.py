@@ -12,7 +12,12 @@ from dpmf_core.cli import main
 pytestmark = pytest.mark.usefixtures("data_folder")
 VOLATILE = {"created", "versions", "seconds", "peak_mb", "cached"}
 FRAME = pd.DataFrame(
-    [(u, i, 1 + (u * u + 3 * i) % 5) for u in range(60) for i in range(12) if (u + i) % 4],
+    [
+        (u, i, 1 + (u * u + 3 * i) % 5)
+        for u in range(60)
+        for i in range(12)
+        if (u + i) % 4
+    ],
     columns=["user", "item", "rating"],
 )
 
@@ -37,20 +42,36 @@ def printed(capsys):
 def stable(value):
     """JSON without moments, seconds and versions."""
     if isinstance(value, dict):
-        return {name: stable(part) for name, part in value.items() if name not in VOLATILE}
+        return {
+            name: stable(part) for name, part in value.items() if name not in VOLATILE
+        }
     return [stable(part) for part in value] if isinstance(value, list) else value
 
 
-TUNED = ("tune", "--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "2")
+TUNED = (
+    "tune",
+    "--dataset",
+    "cinema-small",
+    "--algorithm",
+    "private-bias",
+    "--epsilon",
+    "2",
+)
 
 
-def test_tune_has_the_command_s_trials_comparison_and_price(printed, tmp_path, monkeypatch):
+def test_tune_has_the_command_s_trials_comparison_and_price(
+    printed, tmp_path, monkeypatch
+):
     grid = ("--grid", "prior_deviation=0.2,0.4", "--draws", "2", "--no-prune")
     said = json.loads(printed(*TUNED, *grid, "--json"))
     text = printed(*TUNED, *grid)
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "other"))  # nothing is stored there
     tuning = dpmf.tune(
-        "cinema-small", "private-bias", epsilon=2, grid={"prior_deviation": [0.2, 0.4]}, draws=2
+        "cinema-small",
+        "private-bias",
+        epsilon=2,
+        grid={"prior_deviation": [0.2, 0.4]},
+        draws=2,
     )
     assert stable(json.loads(json.dumps(tuning.to_dict()))) == stable(said)
     assert str(tuning) == text.rstrip("\n")
@@ -60,7 +81,13 @@ def test_tune_has_the_command_s_trials_comparison_and_price(printed, tmp_path, m
 
 
 def test_a_private_selection_costs_what_the_command_says(printed):
-    options = ("--vary", "prior_deviation=0.1:0.8", "--trials", "3", "--private-selection")
+    options = (
+        "--vary",
+        "prior_deviation=0.1:0.8",
+        "--trials",
+        "3",
+        "--private-selection",
+    )
     said = json.loads(printed(*TUNED, *options, "geometric", "--json"))
     tuning = dpmf.tune(
         "cinema-small",
@@ -70,7 +97,10 @@ def test_a_private_selection_costs_what_the_command_says(printed):
         trials=3,
         private_selection="geometric",
     )
-    assert tuning.epsilon == said["epsilon"] > 2 and tuning.to_dict()["rule"] == said["rule"]
+    assert (
+        tuning.epsilon == said["epsilon"] > 2
+        and tuning.to_dict()["rule"] == said["rule"]
+    )
     assert tuning.parameters == said["winner"]
 
 
@@ -87,7 +117,8 @@ def test_every_trial_on_a_private_frame_enters_its_account(tmp_path):
         **facts,
     )
     account = dpmf.account(FRAME, ledger, bounds=(1, 5))
-    assert sum(line.times for line in account.lines) == 2 + 10  # trials, and the comparison
+    # trials, and the comparison
+    assert sum(line.times for line in account.lines) == 2 + 10
     assert "raw errors" in str(tuning)
     with pytest.raises(BadInput, match="for the screen"):
         tuning.to_dict()
@@ -131,7 +162,9 @@ def test_a_search_of_nothing_is_refused_in_words(choices, words):
 def test_an_audit_is_the_command_s(printed):
     command = ("audit", "--algorithm", "private-bias", "--epsilon", "3", "--runs", "60")
     audit = dpmf.audit("private-bias", epsilon=3, runs=60)
-    assert json.loads(json.dumps(audit.to_dict())) == json.loads(printed(*command, "--json"))
+    assert json.loads(json.dumps(audit.to_dict())) == json.loads(
+        printed(*command, "--json")
+    )
     assert str(audit) == printed(*command).rstrip("\n")
 
 
@@ -161,10 +194,14 @@ def test_algorithms_are_those_of_the_command(printed):
 
 def test_a_check_says_what_the_command_says(printed, tmp_path):
     file = tmp_path / "own.csv"
-    FRAME.assign(rating=FRAME["rating"].where(FRAME.index > 3, 9)).to_csv(file, index=False)
+    FRAME.assign(rating=FRAME["rating"].where(FRAME.index > 3, 9)).to_csv(
+        file, index=False
+    )
     checked = dpmf.check(file, bounds=(1, 5))
     command = ("check", str(file), "--bounds", "1,5")
-    assert json.loads(json.dumps(checked.to_dict())) == json.loads(printed(*command, "--json"))
+    assert json.loads(json.dumps(checked.to_dict())) == json.loads(
+        printed(*command, "--json")
+    )
     said = printed(*command)
     assert said.startswith(str(checked.report)) and "--users N" in said
     assert "users=N" in str(checked) and "missing=9" in str(checked)

@@ -13,12 +13,16 @@ DEPLOY = Path(__file__).parents[1] / "deploy"
 ANALYZE = shutil.which("systemd-analyze")
 NGINX = shutil.which("nginx") or shutil.which("nginx", path="/usr/sbin")
 OPENSSL = shutil.which("openssl")
-with_systemd = pytest.mark.skipif(ANALYZE is None, reason="systemd-analyze is not on this machine")
+with_systemd = pytest.mark.skipif(
+    ANALYZE is None, reason="systemd-analyze is not on this machine"
+)
 
 
 def run(*command):
     words = list(map(str, command))
-    return subprocess.run(words, capture_output=True, text=True, timeout=WAIT, check=False)
+    return subprocess.run(
+        words, capture_output=True, text=True, timeout=WAIT, check=False
+    )
 
 
 @with_systemd
@@ -45,7 +49,9 @@ def test_the_unit_gives_the_server_little_to_do_harm_with():
     score = run(ANALYZE, "security", "--offline=true", "--threshold=20", unit)
     assert score.returncode == 0, score.stdout[-400:]
     lines = unit.read_text("utf-8").splitlines()
-    assert {"User=dpmf", "UMask=0077", "PrivateTmp=yes", "NoNewPrivileges=yes"} <= set(lines)
+    assert {"User=dpmf", "UMask=0077", "PrivateTmp=yes", "NoNewPrivileges=yes"} <= set(
+        lines
+    )
     assert any(re.fullmatch(r"MemoryMax=\d+G", line) for line in lines)
 
 
@@ -75,7 +81,9 @@ def configuration(folder, outer, plain, server):
     return file
 
 
-@pytest.mark.skipif(None in (NGINX, OPENSSL), reason="nginx or openssl is not on this machine")
+@pytest.mark.skipif(
+    None in (NGINX, OPENSSL), reason="nginx or openssl is not on this machine"
+)
 def test_nginx_takes_the_configuration(tmp_path):
     """As in deploy/, with files of its own. It limits requests by browser."""
     file = configuration(tmp_path, 8443, 8080, 8501)

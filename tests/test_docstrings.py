@@ -38,7 +38,9 @@ def test_examples_run(name, tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.delenv(LEDGER, raising=False)
     monkeypatch.chdir(tmp_path)
-    tests = [it for it in doctest.DocTestFinder().find(PUBLIC[name], name) if it.examples]
+    tests = [
+        it for it in doctest.DocTestFinder().find(PUBLIC[name], name) if it.examples
+    ]
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for test in tests:
         runner.run(test)

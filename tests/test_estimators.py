@@ -19,7 +19,9 @@ QUIET = 500.0
 
 @parametrize_with_checks(
     [
-        PrivateNMF(n_components=2, epsilon=50.0, random_state=0, public=True, points=50),
+        PrivateNMF(
+            n_components=2, epsilon=50.0, random_state=0, public=True, points=50
+        ),
         PlainNMF(n_components=2, random_state=0, public=True),
     ]
 )
@@ -32,7 +34,9 @@ def test_without_noise_it_explains_as_well_as_scikit_learn(method):
     data = blocks(n_samples=4000)
     X = np.asarray(data.X, np.float64)
     parameters = {"steps": 60} if method == "dp-nmf" else {}
-    ours = PrivateNMF(3, epsilon=QUIET, algorithm=method, random_state=0, public=True, **parameters)
+    ours = PrivateNMF(
+        3, epsilon=QUIET, algorithm=method, random_state=0, public=True, **parameters
+    )
     H = ours.fit_transform(X)
     theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
     error = ((X - ours.inverse_transform(H)) ** 2).sum()
@@ -75,7 +79,8 @@ def test_a_seed_repeats_the_noise_on_public_rows_alone(method, public):
     """On others random_state seeds starting values."""
     X = blocks().X
     first, second = (
-        PrivateNMF(3, algorithm=method, random_state=0, public=public).fit(X) for _ in range(2)
+        PrivateNMF(3, algorithm=method, random_state=0, public=public).fit(X)
+        for _ in range(2)
     )
     assert np.array_equal(first.components_, second.components_) is public
     assert first.noise_is_reproducible_ is public
@@ -84,12 +89,20 @@ def test_a_seed_repeats_the_noise_on_public_rows_alone(method, public):
 @pytest.mark.parametrize("method", ["oneshot-nmf", "dp-nmf"])
 def test_noise_may_be_discrete(method):
     """Its own rule is a little dearer than the continuous one, and within the budget."""
-    facts = {"algorithm": method, "epsilon": 2.0, "delta": 1e-6, "random_state": 0, "public": True}
+    facts = {
+        "algorithm": method,
+        "epsilon": 2.0,
+        "delta": 1e-6,
+        "random_state": 0,
+        "public": True,
+    }
     model = PrivateNMF(3, noise="discrete", **facts).fit(blocks().X)
     assert {leaf.mechanism for leaf, _ in model.ledger_} == {"discrete Gaussian"}
     assert 1.5 < model.epsilon_ <= 2.0 and np.isfinite(model.components_).all()
     continuous = PrivateNMF(3, **facts).fit(blocks().X)
-    assert model.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
+    assert (
+        model.ledger_[0][0].noise_multiplier > continuous.ledger_[0][0].noise_multiplier
+    )
 
 
 @pytest.mark.parametrize(
@@ -130,7 +143,8 @@ def test_a_guarantee_names_what_learned_before_it_without_noise(place):
     guarantee = line.named_steps["privatenmf"].guarantee_
     named = [it for it in guarantee.assumptions if "MinMaxScaler" in it]
     assert len(named) == 1 and guarantee.status == "CONDITIONAL"
-    assert not any("Normalizer" in it for it in guarantee.assumptions)  # it learns nothing
+    # it learns nothing
+    assert not any("Normalizer" in it for it in guarantee.assumptions)
     alone = PrivateNMF(2, delta=1e-3).fit(X).guarantee_
     assert not any("MinMaxScaler" in it for it in alone.assumptions)
 
@@ -142,7 +156,9 @@ def test_the_non_private_version_is_exact_and_enters_the_account(algorithm):
     ours = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)
     theirs = NMF(3, init="nndsvda", max_iter=500).fit(X)
     residuals = X - ours.inverse_transform(ours.transform(X))
-    assert (residuals**2).sum() < 1.1 * theirs.reconstruction_err_**2 + 0.01 * (X**2).sum()
+    assert (residuals**2).sum() < 1.1 * theirs.reconstruction_err_**2 + 0.01 * (
+        X**2
+    ).sum()
     assert ours.epsilon_ is None and ours.account_ is not None
     assert ours.account_.total.n_uncovered >= 1
     again = PlainNMF(3, algorithm=algorithm, random_state=0).fit(X)

@@ -23,7 +23,11 @@ def file(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     data_access.forget()
     draw = random.Random(0)
-    rows = [f"{user},{item},{draw.randint(1, 5)}" for user in range(40) for item in range(12)]
+    rows = [
+        f"{user},{item},{draw.randint(1, 5)}"
+        for user in range(40)
+        for item in range(12)
+    ]
     rows += ["3,40,9", "4,41,none at all"]
     path = tmp_path / "own.csv"
     path.write_text("\n".join(["who,item,points", *rows]) + "\n")
@@ -36,7 +40,10 @@ def test_keywords_are_the_same_as_facts_after_the_path(file):
     assert keywords.fingerprint == load(f"{file}?users=50&{ADDRESS}").fingerprint
     assert keywords.n_users == 50
     run = fit(file, "bias", **FACTS_OF_FILE, outside="leave-out", users=50)
-    assert run.record.spec.data.id == f"{file}?bounds=1,5&users=50&{ADDRESS.partition('&')[2]}"
+    assert (
+        run.record.spec.data.id
+        == f"{file}?bounds=1,5&users=50&{ADDRESS.partition('&')[2]}"
+    )
     same = account(file, **FACTS_OF_FILE, outside="leave-out")
     assert same.key == account(f"{file}?{ADDRESS}").key
 
@@ -56,7 +63,9 @@ def test_the_report_prints_iterates_and_exports(file):
     [
         lambda file: load(file, **FACTS_OF_FILE),
         lambda file: fit(file, "bias", **FACTS_OF_FILE),
-        lambda file: sweep(file, ["bias", "global-mean"], **FACTS_OF_FILE, seeds=[0, 1]),
+        lambda file: sweep(
+            file, ["bias", "global-mean"], **FACTS_OF_FILE, seeds=[0, 1]
+        ),
         lambda file: account(file, **FACTS_OF_FILE),
     ],
     ids=["load", "fit", "sweep", "account"],
@@ -66,7 +75,9 @@ def test_every_function_warns_once_of_changed_rows_where_it_is_called(read, file
         warnings.simplefilter("always")
         read(file)
     (warning,) = [entry for entry in caught_warnings if entry.category is RowsChanged]
-    assert str(warning.message).startswith("own.csv: ") and " check '" in str(warning.message)
+    assert str(warning.message).startswith("own.csv: ") and " check '" in str(
+        warning.message
+    )
     assert warning.filename == __file__
 
 
@@ -79,7 +90,9 @@ def test_nothing_is_said_of_a_file_without_a_problem(file):
     assert "No problem found." in str(report)
 
 
-FRAME = pd.DataFrame({"who": [0, 0, 1, 1, 2], "what": [0, 1, 0, 1, 1], "r": [1, 4, 5, 3, 0]})
+FRAME = pd.DataFrame(
+    {"who": [0, 0, 1, 1, 2], "what": [0, 1, 0, 1, 1], "r": [1, 4, 5, 3, 0]}
+)
 
 
 @pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
@@ -87,9 +100,13 @@ def test_a_frame_takes_columns_and_what_is_missing():
     columns = {"user": "who", "item": "what", "rating": "r"}
     ratings = load(FRAME, bounds=(1, 5), columns=columns, missing=0)
     assert len(ratings) == 4 and ratings.n_users == 2
-    by_role = load(FRAME, bounds=(1, 5), user="who", item="what", rating="r", missing=[0, 9])
+    by_role = load(
+        FRAME, bounds=(1, 5), user="who", item="what", rating="r", missing=[0, 9]
+    )
     assert by_role.fingerprint == ratings.fingerprint
-    run = fit(FRAME, "global-mean", bounds=(1, 5), columns=columns, missing=0, split=None)
+    run = fit(
+        FRAME, "global-mean", bounds=(1, 5), columns=columns, missing=0, split=None
+    )
     assert run.record.metrics is not None
     with pytest.raises(BadInput, match="bounds"):
         load(FRAME, bounds=(1, 5), columns=columns, outside="refuse")

@@ -15,18 +15,42 @@ from tests.cli.test_processes import default_interrupts
 from tests.support.engines import CATALOGUE, WAIT
 
 ROOT = Path(__file__).parents[1]
-FIT = ["fit", "--dataset", "small", "--algorithm", "dpals", "--param", "rank=3", "--epsilon", "5"]
+FIT = [
+    "fit",
+    "--dataset",
+    "small",
+    "--algorithm",
+    "dpals",
+    "--param",
+    "rank=3",
+    "--epsilon",
+    "5",
+]
 COMMAND = ["-m", "dpmf", *FIT]
 FIRST = "dpmf_core.base.interrupts"  # what a program of ours imports first
 
 
 def start(arguments, data, **variables):
     """A program that tells of each import on standard error."""
-    env = {**os.environ, "DPMF_DATA": str(data), "DPMF_CATALOGUE": CATALOGUE, **variables}
+    env = {
+        **os.environ,
+        "DPMF_DATA": str(data),
+        "DPMF_CATALOGUE": CATALOGUE,
+        **variables,
+    }
     with default_interrupts():
-        command, pipe = [sys.executable, "-X", "importtime", *arguments], subprocess.PIPE
+        command, pipe = (
+            [sys.executable, "-X", "importtime", *arguments],
+            subprocess.PIPE,
+        )
         return subprocess.Popen(
-            command, cwd=ROOT, env=env, stdout=pipe, stderr=pipe, text=True, start_new_session=True
+            command,
+            cwd=ROOT,
+            env=env,
+            stdout=pipe,
+            stderr=pipe,
+            text=True,
+            start_new_session=True,
         )
 
 
@@ -50,7 +74,9 @@ def interrupted_after(imports, arguments, data):
         line
         for line in rest.splitlines()
         # a report that the Ctrl-C cut in two ends with an indented name
-        if line.strip() and "import time:" not in line and not re.fullmatch(r"\s+[\w.]+", line)
+        if line.strip()
+        and "import time:" not in line
+        and not re.fullmatch(r"\s+[\w.]+", line)
     ]
 
 
@@ -90,13 +116,19 @@ CLEANS_UP = """try:
     [
         "threading.Event().wait()",
         "Swallows(); Swallows()\n    while True: pass",
-        CLEANS_UP.format("os.kill(os.getpid(), signal.SIGINT); threading.Event().wait()"),
+        CLEANS_UP.format(
+            "os.kill(os.getpid(), signal.SIGINT); threading.Event().wait()"
+        ),
     ],
 )
 def test_ctrl_c_that_a_callback_swallows_comes_again(after):
     code = SWALLOWED.format(after=after)
     process = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (process.returncode, process.stderr.splitlines()) == (130, [SENTENCE])
 
@@ -126,7 +158,9 @@ def run(command, data, shell="{}", **variables):
         pytest.param("{} --wrong 2>&-", (2,), marks=pytest.mark.slow),
     ],
 )
-def test_an_output_that_is_closed_or_full_ends_without_a_traceback(shell, codes, tmp_path):
+def test_an_output_that_is_closed_or_full_ends_without_a_traceback(
+    shell, codes, tmp_path
+):
     process = run("algorithms --json", tmp_path, shell)
     assert process.returncode in codes and process.stderr == ""
 
@@ -136,7 +170,9 @@ def test_a_data_folder_that_takes_nothing_is_said(command, tmp_path):
     (tmp_path / "file").touch()
     process = run(command, tmp_path / "file" / "data", NUMBA_CACHE_DIR="")
     assert process.returncode == 2 and "Traceback" not in process.stderr
-    assert f"{tmp_path}/file/data" in process.stderr and "Set DPMF_DATA" in process.stderr
+    assert (
+        f"{tmp_path}/file/data" in process.stderr and "Set DPMF_DATA" in process.stderr
+    )
 
 
 SERVER = ("app.py", "--server.headless", "true", "--server.port", "0")

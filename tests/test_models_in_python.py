@@ -19,14 +19,24 @@ PRIVATE = {"epsilon": 5.0, "delta": 1e-5, "bounds": WORLD.bounds}
 
 
 @pytest.mark.parametrize(
-    "split", ["random", "per-user", "users", {"kind": "users", "fold_in": 0.5}, "time", "window"]
+    "split",
+    [
+        "random",
+        "per-user",
+        "users",
+        {"kind": "users", "fold_in": 0.5},
+        "time",
+        "window",
+    ],
 )
 def test_a_metric_of_ones_own_sees_the_ratings_that_judge_a_run(split):
     """The root mean square of errors is the record's RMSE."""
     model = dpmf.fit("cinema-small", "spectral", epsilon=5.0, split=split, keep=False)
     held_out = model.held_out()
     errors = held_out["rating"] - held_out["prediction"]
-    assert np.sqrt((errors**2).mean()) == pytest.approx(model.record.metrics["rmse"], rel=1e-6)
+    assert np.sqrt((errors**2).mean()) == pytest.approx(
+        model.record.metrics["rmse"], rel=1e-6
+    )
     assert errors.abs().mean() == pytest.approx(model.record.metrics["mae"], rel=1e-6)
     assert len(held_out) == model.record.metrics["test_ratings"]
 
@@ -57,11 +67,20 @@ def test_a_record_an_account_and_a_guarantee_print_as_sentences():
     text = str(model.record)
     assert "epsilon = 5.00 (delta = 1e-5, per user, add/remove, exact)" in text
     assert "RMSE" not in text and "Errors are left out" in text
-    assert str(model.guarantee).startswith("CONDITIONAL: Proved for one user, provided that ")
+    assert str(model.guarantee).startswith(
+        "CONDITIONAL: Proved for one user, provided that "
+    )
     account = str(dpmf.account(FRAME, bounds=WORLD.bounds))
-    assert account.startswith("Drawn from these data so far: epsilon = 5.00 (delta = 1e-5, ")
-    assert "Private biases" in account and "An account covers data with the same rows" in account
-    assert "held-out RMSE 0." in str(dpmf.fit("cinema-small", "bias", keep=False).record)
+    assert account.startswith(
+        "Drawn from these data so far: epsilon = 5.00 (delta = 1e-5, "
+    )
+    assert (
+        "Private biases" in account
+        and "An account covers data with the same rows" in account
+    )
+    assert "held-out RMSE 0." in str(
+        dpmf.fit("cinema-small", "bias", keep=False).record
+    )
 
 
 def test_an_account_that_was_dropped_says_why():
@@ -78,14 +97,30 @@ def test_an_account_that_was_dropped_says_why():
     "choices",
     [
         {"algorithm": "als", "rank": 3, "seed": 5},
-        {"algorithm": "dpals", "epsilon": 2.0, "delta": 1e-6, "relation": "replace-one"},
-        {"algorithm": "dpals", "epsilon": 2.0, "delta": 1e-6, "noise": "discrete", "top_items": 50},
+        {
+            "algorithm": "dpals",
+            "epsilon": 2.0,
+            "delta": 1e-6,
+            "relation": "replace-one",
+        },
+        {
+            "algorithm": "dpals",
+            "epsilon": 2.0,
+            "delta": 1e-6,
+            "noise": "discrete",
+            "top_items": 50,
+        },
         {"algorithm": "dpals", "noise": "none", "split": "users", "fold_in": 0.5},
         {"algorithm": "bias", "split": None},
-        {"algorithm": "bias", "split": {"judged": "validation", "validation_fraction": 0.2}},
+        {
+            "algorithm": "bias",
+            "split": {"judged": "validation", "validation_fraction": 0.2},
+        },
     ],
 )
 def test_an_exported_script_names_every_choice(choices):
     spec = RunSpec.of(dataset="cinema-small", **choices)
-    again = RunSpec.of(dataset="cinema-small", algorithm=spec.algorithm, **fit_keywords(spec))
+    again = RunSpec.of(
+        dataset="cinema-small", algorithm=spec.algorithm, **fit_keywords(spec)
+    )
     assert again == spec

@@ -84,7 +84,9 @@ def test_explore_has_the_answer():
     query = {"dataset": DATA, "epsilon": f"{DEFAULT_EPSILON:g}"}
     app = settled(app_of(behind_sidebar("explore/page.py"), **query))
     story = component(app, "hero")
-    (point,) = [point for point in story["points"] if point["epsilon"] == DEFAULT_EPSILON]
+    (point,) = [
+        point for point in story["points"] if point["epsilon"] == DEFAULT_EPSILON
+    ]
     assert f"{BEST.label} {FINDING}" in f"{point['title']} {point['sentence']}"
 
 
@@ -98,13 +100,23 @@ def test_compare_has_the_answer():
 def test_choose_has_the_answer_on_its_page():
     query = {"dataset": DATA, "epsilon": f"{DEFAULT_EPSILON:g}", "draws": "few"}
     app = settled(app_of("choose/page.py", **query))
-    assert app.title[0].value == f"Use {BEST.label} at ε = {DEFAULT_EPSILON:g}: it {FINDING}"
+    assert (
+        app.title[0].value
+        == f"Use {BEST.label} at ε = {DEFAULT_EPSILON:g}: it {FINDING}"
+    )
     assert scale_words(TABLE) in words_of(app)
 
 
-def test_choose_has_the_answer_on_the_command_line_in_print_and_in_its_notebook(capsys, tmp_path):
+def test_choose_has_the_answer_on_the_command_line_in_print_and_in_its_notebook(
+    capsys, tmp_path
+):
     question = ["--dataset", DATA, "--spend", f"{DEFAULT_EPSILON:g}"]
-    files = ["--report", str(tmp_path / "print.html"), "--notebook", str(tmp_path / "book.ipynb")]
+    files = [
+        "--report",
+        str(tmp_path / "print.html"),
+        "--notebook",
+        str(tmp_path / "book.ipynb"),
+    ]
     assert main(["choose", *question, *files, "--json"]) == 0
     for file in ("print.html", "book.ipynb"):
         said = (tmp_path / file).read_text("utf-8").replace("\u00a0", " ")
@@ -126,7 +138,9 @@ def test_the_command_line_has_the_answer(stored_runs, capsys):
     assert main(["sweep", *arguments]) == 0
     said = capsys.readouterr().out
     assert f"At ε = {DEFAULT_EPSILON:g}, {BEST.label} {FINDING}" in said
-    (row,) = [line for line in said.splitlines() if line.startswith(f"{BEST.algorithm} ")]
+    (row,) = [
+        line for line in said.splitlines() if line.startswith(f"{BEST.algorithm} ")
+    ]
     assert row.endswith(f" {share_text(TABLE.share(BEST))}")
 
 
@@ -144,7 +158,8 @@ def test_errors_of_private_data_have_no_share():
     records = {point.key: shipped_runs.record(point.spec) for point in points}
     public = Swept(points, {key: Run(record) for key, record in records.items()})
     secret = {
-        key: Run(record.model_copy(update={"public": False})) for key, record in records.items()
+        key: Run(record.model_copy(update={"public": False}))
+        for key, record in records.items()
     }
     assert public.summary()["kept"].notna().all()
     assert Swept(points, secret).summary()["kept"].isna().all()
@@ -152,13 +167,17 @@ def test_errors_of_private_data_have_no_share():
 
 def test_a_notebook_has_the_answer(capsys, monkeypatch):
     monkeypatch.setattr(execution, "run", lambda spec: Run(shipped_runs.record(spec)))
-    cells = json.loads(notebook_of_sweep(sweep().model_dump(mode="json"), "rmse"))["cells"]
+    cells = json.loads(notebook_of_sweep(sweep().model_dump(mode="json"), "rmse"))[
+        "cells"
+    ]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     variables = {}
     for source in sources:
         if "pip install" not in source and "plotly" not in source:
             exec(source, variables)
-    assert f"At ε = {DEFAULT_EPSILON:g}, {BEST.label} {FINDING}" in capsys.readouterr().out
+    assert (
+        f"At ε = {DEFAULT_EPSILON:g}, {BEST.label} {FINDING}" in capsys.readouterr().out
+    )
 
 
 @pytest.mark.parametrize("data", ["cinema", "cinema-small"])

@@ -18,9 +18,21 @@ ROOT = Path(__file__).parents[1]
 PARTS = ("datasets", "dpmf_core", "pages", ".streamlit")
 FACTS = ("pyproject.toml", "setup.py", "LICENSE", "README.md")
 SCRIPTS = ("app.py", "dpmf.py")
-INSTALLED_AS = {"dpmf_core": "dpmf_core", "datasets": "dpmf_datasets", "pages": "dpmf_app/pages"}
+INSTALLED_AS = {
+    "dpmf_core": "dpmf_core",
+    "datasets": "dpmf_datasets",
+    "pages": "dpmf_app/pages",
+}
 WITHOUT_CACHES = shutil.ignore_patterns("__pycache__", "secrets.toml")
-FIT = ("fit", "--dataset", "cinema-small", "--algorithm", "private-bias", "--epsilon", "1")
+FIT = (
+    "fit",
+    "--dataset",
+    "cinema-small",
+    "--algorithm",
+    "private-bias",
+    "--epsilon",
+    "1",
+)
 
 
 def output(command, folder, **variables):
@@ -47,8 +59,18 @@ def wheel(tmp_path_factory):
         shutil.copytree(ROOT / name, copy / name, ignore=WITHOUT_CACHES)
     for name in (*FACTS, *SCRIPTS):
         shutil.copy(ROOT / name, copy / name)
-    command = ("-m", "pip", "wheel", "--quiet", "--no-deps", "--no-index", "--no-build-isolation")
-    subprocess.run([sys.executable, *command, "-w", str(copy / "built"), str(copy)], check=True)
+    command = (
+        "-m",
+        "pip",
+        "wheel",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        "--no-build-isolation",
+    )
+    subprocess.run(
+        [sys.executable, *command, "-w", str(copy / "built"), str(copy)], check=True
+    )
     (file,) = (copy / "built").glob("*.whl")
     return file
 
@@ -73,8 +95,22 @@ def installed(wheel, tmp_path_factory):
     venv.create(environment, with_pip=False, symlinks=True)
     (packages,) = (environment / "lib").glob("python*/site-packages")
     (packages / "datasets.py").write_text("MARK = 'another package'\n")
-    target = ("--prefix", str(environment), "--ignore-installed", "--no-warn-script-location")
-    install = ("-m", "pip", "install", "--quiet", "--no-deps", "--no-index", *target, str(wheel))
+    target = (
+        "--prefix",
+        str(environment),
+        "--ignore-installed",
+        "--no-warn-script-location",
+    )
+    install = (
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--no-deps",
+        "--no-index",
+        *target,
+        str(wheel),
+    )
     subprocess.run([sys.executable, *install], check=True)
     (packages / "required.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
     return environment

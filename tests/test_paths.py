@@ -115,10 +115,13 @@ def test_what_a_killed_server_left_goes_when_another_starts(server):
     assert all(file.exists() for file in files)
     other, theirs = start_server()
     try:
-        assert not any(file.exists() for file in files) and all(file.exists() for file in theirs)
+        assert not any(file.exists() for file in files) and all(
+            file.exists() for file in theirs
+        )
     finally:
         other.communicate("\n")
-    assert not any(file.exists() for file in theirs)  # a server that ends takes its own with it
+    # a server that ends takes its own with it
+    assert not any(file.exists() for file in theirs)
 
 
 def test_the_folder_is_its_users_alone_and_a_fork_has_its_own():
@@ -161,7 +164,11 @@ def test_empty_folders_of_other_servers_go_after_a_day(tmp_path, monkeypatch):
     for kind in ("ended", "running", "elsewhere"):
         os.utime(roots[kind], (0.0, 0.0))
     session_files.sweep(now)
-    assert {kind for kind in kinds if roots[kind].exists()} == {"young", "running", "elsewhere"}
+    assert {kind for kind in kinds if roots[kind].exists()} == {
+        "young",
+        "running",
+        "elsewhere",
+    }
     session_files.sweep(now + session_files.LIFETIME + 60)
     assert {kind for kind in kinds if roots[kind].exists()} == {"running", "elsewhere"}
 

@@ -53,7 +53,9 @@ def test_the_operator_is_not_bound(engine, put):
     with asking(OPERATOR):
         job = engine.submit(run("medium"))
         job.cancel()
-        audit = engine.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100_000))
+        audit = engine.measure(
+            AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100_000)
+        )
         audit.cancel()
         assert len(sweep().points()) == 2
     assert not job.bad_input and not audit.bad_input
@@ -61,7 +63,9 @@ def test_the_operator_is_not_bound(engine, put):
 
 def sweep():
     return Sweep(
-        data={"id": "small"}, methods=(Method(algorithm="private-bias"),), epsilons=(1.0, 2.0)
+        data={"id": "small"},
+        methods=(Method(algorithm="private-bias"),),
+        epsilons=(1.0, 2.0),
     )
 
 

@@ -108,7 +108,12 @@ def run(packages, folder, arguments):
 
 
 @pytest.mark.parametrize(
-    "tool", [("ruff", "check"), ("ruff", "format", "--check"), ("mypy", "--follow-imports=silent")]
+    "tool",
+    [
+        ("ruff", "check"),
+        ("ruff", "format", "--check"),
+        ("mypy", "--follow-imports=silent"),
+    ],
 )
 def test_the_worked_example_passes_the_checks_as_it_is(tool, tmp_path):
     """Those of `make check`, in the folder of algorithms; `tests/contract` is tried below."""
@@ -151,13 +156,29 @@ def test_what_cannot_be_used_is_named_and_hurts_nothing_else(packages, tmp_path)
 def test_the_contract_passes_the_toy_and_finds_every_planted_fault(packages, tmp_path):
     ids = ["toy-offsets", *FAULTS]
     options = [part for name in ids for part in ("--dpmf-algorithm", name)]
-    plugin = ["-m", "pytest", "-p", "dpmf_core.testing.plugin", "-p", "no:cacheprovider", "-q"]
+    plugin = [
+        "-m",
+        "pytest",
+        "-p",
+        "dpmf_core.testing.plugin",
+        "-p",
+        "no:cacheprovider",
+        "-q",
+    ]
     command = [*plugin, "--pyargs", "dpmf_core.testing.contract", *options]
     process = run(packages, tmp_path, command)
     assert process.returncode == 1, process.stdout + process.stderr
-    failures = set(re.findall(r"^FAILED \S+::test_(\w+)\[(\S+)\]", process.stdout, re.M))
-    assert not {test for test, name in failures if name == "toy-offsets"}, process.stdout
-    assert {name: test for name, (*_, test) in FAULTS.items() if (test, name) not in failures} == {}
+    failures = set(
+        re.findall(r"^FAILED \S+::test_(\w+)\[(\S+)\]", process.stdout, re.M)
+    )
+    assert not {test for test, name in failures if name == "toy-offsets"}, (
+        process.stdout
+    )
+    assert {
+        name: test
+        for name, (*_, test) in FAULTS.items()
+        if (test, name) not in failures
+    } == {}
     (tmp_path / "test_toy.py").write_text(
         "from dpmf_core.testing.contract import Contract\nfrom toy_offsets import ToyOffsets\n\n\n"
         "class TestToyOffsets(Contract):\n    algorithm = ToyOffsets\n"

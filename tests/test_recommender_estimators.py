@@ -38,12 +38,16 @@ from tests.support.gaussian import epsilon_of, mu_of
 BOUNDS = (0.5, 5)
 RATINGS = load("cinema-small").top_items(60)
 assert isinstance(RATINGS, Ratings)
-FRAME = pd.DataFrame({"user": RATINGS.users, "item": RATINGS.items, "rating": RATINGS.values})
+FRAME = pd.DataFrame(
+    {"user": RATINGS.users, "item": RATINGS.items, "rating": RATINGS.values}
+)
 X, Y = FRAME[["user", "item"]], FRAME["rating"]
 
 
 def private(**parameters):
-    return PrivateRecommender(**{"epsilon": 5.0, "bounds": BOUNDS, "public": True, **parameters})
+    return PrivateRecommender(
+        **{"epsilon": 5.0, "bounds": BOUNDS, "public": True, **parameters}
+    )
 
 
 # whose X is a table of features, or sparse; a recommender's X is pairs of users and items
@@ -83,14 +87,20 @@ def test_it_learns_what_its_algorithm_learns():
     assert ours.score(FRAME) == ours.score(X, Y)
 
 
-@pytest.mark.parametrize("method", [name for name, it in REGISTRY.items() if it.task == "ratings"])
+@pytest.mark.parametrize(
+    "method", [name for name, it in REGISTRY.items() if it.task == "ratings"]
+)
 def test_every_method_for_ratings_predicts_and_recommends(method):
     kind = REGISTRY[method]
     small = FRAME[(FRAME.user < 300) & (FRAME.item < 25)]
     quick = {"steps": 3} if "steps" in kind.model_fields else {}
-    make = PrivateRecommender if issubclass(kind, PrivateAlgorithm) else PlainRecommender
+    make = (
+        PrivateRecommender if issubclass(kind, PrivateAlgorithm) else PlainRecommender
+    )
     promise = {"epsilon": 5.0, "delta": 1e-5} if make is PrivateRecommender else {}
-    model = make(method, bounds=BOUNDS, public=True, random_state=0, **quick, **promise).fit(small)
+    model = make(
+        method, bounds=BOUNDS, public=True, random_state=0, **quick, **promise
+    ).fit(small)
     predictions = model.predict(small)
     assert predictions.shape == (len(small),) and np.isfinite(predictions).all()
     one, other = model.users_[3], model.users_[4]
@@ -110,13 +120,17 @@ def test_somebody_who_brings_the_same_ratings_gets_the_same_list():
     assert visitor.item.tolist() == user.item.tolist()
     np.testing.assert_allclose(visitor.rating, user.rating, rtol=1e-5)
     without_people = pickle.loads(pickle.dumps(model)).forget_people()
-    assert len(without_people.users_) == 0 and without_people.run_._training.data is None
+    assert (
+        len(without_people.users_) == 0 and without_people.run_._training.data is None
+    )
     assert without_people.recommend(own=own).item.tolist() == user.item.tolist()
     with pytest.raises(BadInput, match="recommend\\(own=frame\\)"):
         without_people.recommend([11])
     pairs = own[["user", "item"]]
     np.testing.assert_allclose(
-        without_people.predict(pairs, own=own), model.predict(pairs.assign(user=11)), rtol=1e-5
+        without_people.predict(pairs, own=own),
+        model.predict(pairs.assign(user=11)),
+        rtol=1e-5,
     )
 
 
@@ -146,17 +160,21 @@ def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path):
 
 @pytest.mark.parametrize("public", [True, False])
 @pytest.mark.parametrize(
-    "make_state", [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)]
+    "make_state",
+    [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)],
 )
 def test_a_seed_repeats_a_fit_on_public_ratings_alone(make_state, public):
     one, other = (
-        private(public=public, delta=1e-5, random_state=make_state()).fit(X, Y) for _ in range(2)
+        private(public=public, delta=1e-5, random_state=make_state()).fit(X, Y)
+        for _ in range(2)
     )
     assert np.array_equal(one.model_.item_offsets, other.model_.item_offsets) is public
     assert one.noise_is_reproducible_ is public
 
 
-def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_to(tmp_path):
+def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_to(
+    tmp_path,
+):
     """Two candidates on three folds and one more fit: seven releases, of mu each."""
     ledger = str(tmp_path / "search.ledger")
     search = GridSearchCV(
@@ -173,7 +191,9 @@ def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_
     assert account.total.epsilon == pytest.approx(before.epsilon, rel=1e-9)
     # each fit of mu has noise 1 / mu on one release of sensitivity 1
     alone = private(epsilon=1.0, delta=1e-6).charge_of(X, Y)
-    mu = math.sqrt(sum(count / leaf.noise_multiplier**2 for leaf, count in alone.ledger))
+    mu = math.sqrt(
+        sum(count / leaf.noise_multiplier**2 for leaf, count in alone.ledger)
+    )
     assert before.epsilon == pytest.approx(epsilon_of([1 / mu] * 7, 1e-6), rel=1e-6)
     assert before.epsilon > 2.5
 
@@ -181,7 +201,10 @@ def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_
 def test_the_price_of_folds_of_searches_and_of_pipelines():
     one = private(epsilon=1.0, delta=1e-6, public=False)
     line = make_pipeline(FunctionTransformer(lambda it: it), one)
-    single, folds = privacy_price(one, X, Y), privacy_price(one, X, Y, cv=RatingFolds(4))
+    single, folds = (
+        privacy_price(one, X, Y),
+        privacy_price(one, X, Y, cv=RatingFolds(4)),
+    )
     assert single.epsilon == pytest.approx(1.0, rel=1e-6)
     assert privacy_price(line, X, Y).epsilon == single.epsilon
     search = GridSearchCV(one, {"epsilon": [1.0]}, cv=RatingFolds(4), refit=False)
@@ -213,7 +236,9 @@ FEW = FRAME[FRAME.user < 200]
 def test_a_grid_search_shows_what_all_its_fits_compose_to(jobs):
     """Folds of one frame are the same people, in whichever process they are fitted."""
     grid = {"parameters": [{"rank": 2}, {"rank": 3}]}
-    search = GridSearchCV(own(), grid, cv=KFold(3, shuffle=True, random_state=0), n_jobs=jobs)
+    search = GridSearchCV(
+        own(), grid, cv=KFold(3, shuffle=True, random_state=0), n_jobs=jobs
+    )
     shown = search.fit(FEW).best_estimator_.account_
     assert sum(line.times for line in shown.lines) == 7
     assert shown.total.epsilon == pytest.approx(composed([1.0] * 7, 1e-6), rel=1e-6)
@@ -225,7 +250,9 @@ def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path):
     line = make_pipeline(FunctionTransformer(lambda it: it), own(2.0))
     cross_val_score(line, FEW[["user", "item"]], FEW["rating"], cv=4)
     last = clone(own(0.5)).fit(FEW.iloc[::2])
-    parts = PrivateNMF(2, epsilon=1.0, delta=1e-6).fit(np.random.default_rng(0).random((40, 12)))
+    parts = PrivateNMF(2, epsilon=1.0, delta=1e-6).fit(
+        np.random.default_rng(0).random((40, 12))
+    )
     fit(FEW.iloc[::3], "private-bias", epsilon=1.5, delta=1e-6, bounds=BOUNDS)
     expected = composed([2.0] * 4 + [0.5, 1.0, 1.5], 1e-6)
     assert last.account_.total.epsilon == pytest.approx(expected, rel=1e-6)
@@ -293,10 +320,14 @@ def test_a_worker_that_does_not_know_the_account_fits_nothing():
     "model", [own(), PlainRecommender("bias", bounds=BOUNDS)], ids=["private", "plain"]
 )
 def test_a_pickle_of_private_ratings_warns(model):
-    line = make_pipeline(FunctionTransformer(), model).fit(FEW[["user", "item"]], FEW["rating"])
+    line = make_pipeline(FunctionTransformer(), model).fit(
+        FEW[["user", "item"]], FEW["rating"]
+    )
     with pytest.warns(HoldsPrivateRatings):
         loaded = pickle.loads(pickle.dumps(line))[-1]
-    assert len(loaded.run_._training.data) == len(FEW) and not hasattr(loaded, "account_")
+    assert len(loaded.run_._training.data) == len(FEW) and not hasattr(
+        loaded, "account_"
+    )
 
 
 def test_folds_of_ratings_stay_when_a_user_leaves():
@@ -309,7 +340,9 @@ def test_folds_of_ratings_stay_when_a_user_leaves():
         folds.split(X), folds.split(remaining_rows), strict=True
     ):
         assert set(places[smaller]) == set(test[X.user.to_numpy()[test] != 17])
-        assert abs(len(test) / len(X) - 0.25) < 0.02 and len(train) + len(test) == len(X)
+        assert abs(len(test) / len(X) - 0.25) < 0.02 and len(train) + len(test) == len(
+            X
+        )
     with pytest.raises(BadInput, match="at least 2"):
         RatingFolds(1)
 

@@ -46,13 +46,17 @@ def test_mypy_finds_wrong_options_and_no_others(tmp_path):
         check=False,
     )
     errors = re.findall(r"program\.py:(\d+): error: .*\[([\w-]+)\]", process.stdout)
-    expected = [(str(line), kind) for line, kind in enumerate(CALLS.values(), start=2) if kind]
+    expected = [
+        (str(line), kind) for line, kind in enumerate(CALLS.values(), start=2) if kind
+    ]
     assert errors == expected, process.stdout + process.stderr
 
 
 def test_the_options_are_those_of_the_registry():
     command = [sys.executable, ".ci/options.py", "--check"]
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    process = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert process.returncode == 0, process.stdout + process.stderr
 
 
@@ -60,8 +64,12 @@ def test_the_options_are_those_of_the_registry():
 def test_the_usual_options_are_named_with_their_types(name):
     source = inspect.unwrap(getattr(dpmf, name))
     usual = {"delta", "bounds", "split", "relation", "noise"}
-    usual |= {"epsilon", "seed", "parameters"} if name != "sweep" else {"epsilons", "seeds"}
+    usual |= (
+        {"epsilon", "seed", "parameters"} if name != "sweep" else {"epsilons", "seeds"}
+    )
     annotations = inspect.get_annotations(source)
     assert usual <= annotations.keys()
-    documented = set(re.findall(r"^(?:    )?(\w+)$", inspect.getdoc(source) or "", re.M))
+    documented = set(
+        re.findall(r"^(?:    )?(\w+)$", inspect.getdoc(source) or "", re.M)
+    )
     assert usual <= documented

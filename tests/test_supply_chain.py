@@ -56,7 +56,10 @@ def test_every_declared_package_is_locked_within_its_range(name):
     for it in declared(name):
         assert all(map(it.specifier.contains, versions[canonicalize_name(it.name)])), it
     text = (ROOT / name).read_text("utf-8")
-    assert text.count("--hash=sha256:") >= sum(map(len, versions.values())) and "://" not in text
+    assert (
+        text.count("--hash=sha256:") >= sum(map(len, versions.values()))
+        and "://" not in text
+    )
 
 
 def test_the_app_and_its_tests_run_on_the_same_versions():
@@ -72,7 +75,9 @@ def test_an_audit_that_could_look_nothing_up_is_no_pass():
     ]
     found = [{"name": "one", "version": "1", "vulns": []}]
     lines, code = audit(json.dumps({"dependencies": found}), "", 1)
-    assert code == 0 and lines == ["1 of 1 locked packages audited; 0 with known vulnerabilities"]
+    assert code == 0 and lines == [
+        "1 of 1 locked packages audited; 0 with known vulnerabilities"
+    ]
     found[0]["vulns"] = [{"id": "CVE-1", "fix_versions": ["2"]}]
     lines, code = audit(json.dumps({"dependencies": found}), "", 1)
     assert code == 1 and lines[0] == "one 1: CVE-1; fixed in 2"
@@ -81,7 +86,9 @@ def test_an_audit_that_could_look_nothing_up_is_no_pass():
 def entry(name, package):
     """One package of a lock file with its hashes."""
     text = (ROOT / name).read_text("utf-8")
-    return re.search(rf"^{package}==[^\n]*\n(?:    --hash[^\n]*\n)+", text, re.M).group()
+    return re.search(
+        rf"^{package}==[^\n]*\n(?:    --hash[^\n]*\n)+", text, re.M
+    ).group()
 
 
 def test_uv_is_locked_as_for_the_tests():
@@ -93,8 +100,13 @@ def test_uv_is_locked_as_for_the_tests():
 def test_make_installs_a_lock_file_with_uv_and_without(tmp_path, installer):
     shutil.copy(ROOT / "Makefile", tmp_path)
     shutil.copy(ROOT / "requirements-uv.lock", tmp_path)
-    (tmp_path / "requirements.lock").write_text(entry("requirements.lock", "idna"), "utf-8")
-    own_cache = {"UV_CACHE_DIR": str(tmp_path / "cache"), "UV_OFFLINE": str(installer == "pip")}
+    (tmp_path / "requirements.lock").write_text(
+        entry("requirements.lock", "idna"), "utf-8"
+    )
+    own_cache = {
+        "UV_CACHE_DIR": str(tmp_path / "cache"),
+        "UV_OFFLINE": str(installer == "pip"),
+    }
     process = subprocess.run(
         ["make", ".venv/app-ready", f"PYTHON={sys.executable}"],
         cwd=tmp_path,
@@ -104,7 +116,9 @@ def test_make_installs_a_lock_file_with_uv_and_without(tmp_path, installer):
         check=False,
     )
     if process.returncode and "No matching distribution" in process.stderr:
-        pytest.skip(f"no package index can be reached: {process.stderr.splitlines()[-1]}")
+        pytest.skip(
+            f"no package index can be reached: {process.stderr.splitlines()[-1]}"
+        )
     assert process.returncode == 0, process.stderr
     (record,) = tmp_path.glob(".venv/lib/*/site-packages/idna-*/INSTALLER")
     assert record.read_text("utf-8").strip() == installer

@@ -30,7 +30,9 @@ NOBODY = [0, *[NOT_RATED] * JOKES]
 def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     """Read one table, or all tables of a folder or zip, one below another in order of names."""
     with members_of(path) as members:
-        names = sorted(name for name in members.names if name.lower().endswith(SUFFIXES))
+        names = sorted(
+            name for name in members.names if name.lower().endswith(SUFFIXES)
+        )
         if not names:
             raise BadInput(
                 f"{file_name(path)} has no table of jokes ({', '.join(SUFFIXES)}) with a count and"

@@ -22,7 +22,8 @@ from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.readers.tables import open_table
 
-TitledFilms = dict[str, tuple[str, str]]  # title, with the year in brackets, and genres, by id
+# title, with the year in brackets, and genres, by id
+TitledFilms = dict[str, tuple[str, str]]
 # the flags in the file of films of 100K, in order (its README)
 GENRES_OF_100K = (
     "unknown Action Adventure Animation Children's Comedy Crime Documentary Drama Fantasy Film-Noir"
@@ -60,14 +61,19 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         with members.open(member) as stream:
             table = open_table(stream, entry.id)
             declared = Declared(entry.bounds)
-            ratings, report = read_table(table, name=entry.id, declared=declared, advice=in_header)
+            ratings, report = read_table(
+                table, name=entry.id, declared=declared, advice=in_header
+            )
         if name in LAYOUTS:
             films = _films(members, *LAYOUTS[name])
         else:
             films = {}
     labels = ratings.labels or ()
     titles = ratings.titles or labels
-    rated = [films.get(label, (title, "")) for label, title in zip(labels, titles, strict=True)]
+    rated = [
+        films.get(label, (title, ""))
+        for label, title in zip(labels, titles, strict=True)
+    ]
     ratings = replace(
         ratings,
         titles=tuple(title for title, _ in rated),
@@ -84,7 +90,8 @@ def _item_features(films: Sequence[tuple[str, str]]) -> ItemFeatures | None:
     table = pd.DataFrame(films, columns=["title", "genres"], dtype=object)
     decades = table["title"].str.extract(r"\((\d{3})\d\)\s*$")[0] + "0s"
     flags = (table["genres"] + "|" + decades.fillna("")).str.get_dummies("|")
-    names = [str(name) for name in flags if not str(name).startswith("(")]  # (no genres listed)
+    # (no genres listed)
+    names = [str(name) for name in flags if not str(name).startswith("(")]
     if names:
         return ItemFeatures(tuple(names), flags[names].to_numpy(np.float32))
     return None
@@ -106,19 +113,25 @@ def _films(members: ArchiveMembers, name: str, separator: str) -> TitledFilms:
         rows = csv.reader(io.StringIO(text))
     films = {}
     for row in (row for row in rows if len(row) > 1):
-        flags = "|".join(compress(GENRES_OF_100K.split(), (flag == "1" for flag in row[5:])))
+        flags = "|".join(
+            compress(GENRES_OF_100K.split(), (flag == "1" for flag in row[5:]))
+        )
         films[row[0]] = (row[1], flags if separator == "|" else "".join(row[2:3]))
     return films
 
 
-def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tuple[Ratings, Report]:
+def published_or_private(
+    entry: Entry, ratings: Ratings, report: Report
+) -> tuple[Ratings, Report]:
     """Ratings with the published counts are the published set; others are private.
 
     Raises BadInput if they are on another scale.
     """
     outside = outside_of(report.problems)
     if outside is not None and MOST_OUTSIDE * outside.count > len(ratings):
-        scale = f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"
+        scale = (
+            f"{entry.bounds[0]:g} to {entry.bounds[1]:g}, the bounds of {entry.title}"
+        )
         raise BadInput(
             f"{outside.count:,} of the {len(ratings):,} ratings, more than a tenth, lie outside"
             f" {scale}. {in_header({'bounds': '0,10'})}"
@@ -129,7 +142,9 @@ def published_or_private(entry: Entry, ratings: Ratings, report: Report) -> tupl
         return replace(ratings, public=True, assumptions=(), user_keys=None), report
     whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
     note = f"This is not all of {entry.title}, which has {whole}, so it is treated as private data."
-    assumptions = tuple(dict.fromkeys((USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC, *ratings.assumptions)))
+    assumptions = tuple(
+        dict.fromkeys((USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC, *ratings.assumptions))
+    )
     return replace(ratings, public=False, assumptions=assumptions), replace(
         report, assumed=(*report.assumed, note)
     )

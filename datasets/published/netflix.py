@@ -47,7 +47,9 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             )
         table = _combined(members, names, entry.n_items)
         declared = Declared(entry.bounds)
-        ratings, report = read_table(table, name=entry.id, declared=declared, advice=in_header)
+        ratings, report = read_table(
+            table, name=entry.id, declared=declared, advice=in_header
+        )
         titles = _titles(members)
     films = np.array(ratings.labels, np.int32) - 1
     ratings = replace(
@@ -75,13 +77,17 @@ def _combined(members: ArchiveMembers, names: Sequence[str], n_films: int) -> Ta
                 cells = pc.split_pattern(lines, ",")
                 is_row = pc.equal(pc.list_value_length(cells), 3)
                 films = np.full(len(lines), film, np.int32)
-                for at in np.flatnonzero(~is_row.to_numpy(zero_copy_only=False)).tolist():
+                for at in np.flatnonzero(
+                    ~is_row.to_numpy(zero_copy_only=False)
+                ).tolist():
                     text = lines[at].as_py().strip()
                     if is_film := text.endswith(":"):
                         number = int(text[:-1]) if text[:-1].isdecimal() else 0
                         film = number if number <= n_films else 0
                         films[at:] = film
-                    ragged_lines.append((lines_before + at + 1, "" if is_film else text[:80]))
+                    ragged_lines.append(
+                        (lines_before + at + 1, "" if is_film else text[:80])
+                    )
                 lines_before += len(lines)
                 rows = cells.filter(is_row)
                 every = [pc.list_element(rows, place) for place in range(3)]
@@ -96,7 +102,9 @@ def _lines(members: ArchiveMembers, name: str) -> Iterator[pa.Array]:
     reading = pa.csv.ReadOptions(
         use_threads=False, column_names=["line"], block_size=BLOCK, encoding="latin-1"
     )
-    parsing = pa.csv.ParseOptions(delimiter=UNUSED, quote_char=False, ignore_empty_lines=False)
+    parsing = pa.csv.ParseOptions(
+        delimiter=UNUSED, quote_char=False, ignore_empty_lines=False
+    )
     text = pa.csv.ConvertOptions(column_types={"line": pa.string()})
     with members.open(name) as raw:
         if name.endswith(".gz"):
@@ -117,7 +125,9 @@ def _titles(members: ArchiveMembers) -> dict[int, str]:
     if member is None:
         return {}
     with members.open(member) as stream:
-        rows = (line.split(",", 2) for line in stream.read().decode("latin-1").splitlines())
+        rows = (
+            line.split(",", 2) for line in stream.read().decode("latin-1").splitlines()
+        )
         return {
             int(row[0]) - 1: f"{row[2]} ({row[1]})"
             for row in rows

@@ -26,6 +26,8 @@ def in_child(
             shutil.copyfileobj(stream, file)
         limits = sandbox.OWN_MACHINE
         yield (
-            sandbox.read(task, name, str(copy), name, argument, str(target), limits=limits),
+            sandbox.read(
+                task, name, str(copy), name, argument, str(target), limits=limits
+            ),
             target,
         )

@@ -45,8 +45,12 @@ class ArchiveMembers:
 
     def find(self, name: str) -> str | None:
         """The member called `name` in the highest folder; official archives have a folder."""
-        matches = [member for member in self.names if PurePosixPath(member).name == name]
-        return min(matches, key=lambda member: (member.count("/"), member), default=None)
+        matches = [
+            member for member in self.names if PurePosixPath(member).name == name
+        ]
+        return min(
+            matches, key=lambda member: (member.count("/"), member), default=None
+        )
 
 
 @contextmanager
@@ -71,7 +75,9 @@ def members_of(path: Path) -> Iterator[ArchiveMembers]:
 
 
 def _in_folder(path: Path) -> ArchiveMembers:
-    names = [file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()]
+    names = [
+        file.relative_to(path).as_posix() for file in path.rglob("*") if file.is_file()
+    ]
     return _members(names, lambda name: (path / name).open("rb"))
 
 
@@ -89,7 +95,9 @@ def _in_zip(archive: zipfile.ZipFile, path: Path) -> ArchiveMembers:
 
 def _in_tar(archive: tarfile.TarFile, path: Path) -> ArchiveMembers:
     files = {}
-    for member in archive:  # unpacks as it goes, so each size is checked before its content
+    for (
+        member
+    ) in archive:  # unpacks as it goes, so each size is checked before its content
         _require_safe(member.name, member.size, path)
         if member.isfile():
             files[member.name] = member
@@ -98,7 +106,9 @@ def _in_tar(archive: tarfile.TarFile, path: Path) -> ArchiveMembers:
 
 def _members(names: Iterable[str], open_member: Callable[[str], Any]) -> ArchiveMembers:
     """The members that are not hidden."""
-    visible = [name for name in names if not PurePosixPath(name).name.startswith(HIDDEN)]
+    visible = [
+        name for name in names if not PurePosixPath(name).name.startswith(HIDDEN)
+    ]
     return ArchiveMembers(visible, open_member)
 
 
@@ -147,7 +157,9 @@ class _Unpacked(io.RawIOBase):
     def readinto(self, buffer: Any) -> int:
         count = int(self._stream.readinto(buffer))
         if self.tell() > LARGEST:
-            raise BadInput(f"The file unpacks to more than {LARGEST:,} bytes. Use a part of it.")
+            raise BadInput(
+                f"The file unpacks to more than {LARGEST:,} bytes. Use a part of it."
+            )
         return count
 
 
@@ -168,7 +180,9 @@ def fingerprint_of(path: Path) -> str:
     """
     if path.is_dir():
         inside = sorted(file for file in path.rglob("*") if file.is_file())
-        return fingerprint_of_all({str(file.relative_to(path)): file for file in inside})
+        return fingerprint_of_all(
+            {str(file.relative_to(path)): file for file in inside}
+        )
     with report_damage(path), path.open("rb") as file:
         return hashlib.file_digest(unpacked(file), "sha256").hexdigest()  # type: ignore[arg-type]
 

@@ -29,11 +29,18 @@ from dpmf_datasets.readers.table import (
 
 LARGEST = 500_000_000  # bytes that a packed file may claim to unpack to
 OLE = b"\xd0\xcf\x11\xe0"  # the first bytes of a spreadsheet before 2007
-SPREADSHEET = ("xl/workbook.xml", "xl/workbook.bin", "content.xml")  # members of xlsx, xlsb, ods
+# members of xlsx, xlsb, ods
+SPREADSHEET = (
+    "xl/workbook.xml",
+    "xl/workbook.bin",
+    "content.xml",
+)
 ROWS = 1 << 16  # read together
 TRIPLETS = (3, 4)  # columns of a matrix with a row for each rating
 UNCLEAR = (5, 6)  # columns that are items, or the rating and more about it
-NUMBERING = "The rows of the matrix are users and its columns items, both counted from {}."
+NUMBERING = (
+    "The rows of the matrix are users and its columns items, both counted from {}."
+)
 # most of the years 1 to 9999, in seconds since 1970; a time zone may add some hours
 FIRST_SECOND = -62_135_000_000
 LAST_SECOND = 253_402_000_000
@@ -50,7 +57,9 @@ OF_SPARSE = {"format", "shape", "data"}  # arrays of a matrix saved by scipy
 
 
 def arrow_table(
-    schema: pa.Schema, batches: Callable[[list[int], int], Iterable[pa.RecordBatch]], layout: str
+    schema: pa.Schema,
+    batches: Callable[[list[int], int], Iterable[pa.RecordBatch]],
+    layout: str,
 ) -> Table:
     """The rows that pyarrow reads, of columns with readable types.
 
@@ -67,7 +76,9 @@ def arrow_table(
         first = next(read(range(len(places)), PREVIEW), [])
     else:
         first = []
-    head = list(zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True))
+    head = list(
+        zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True)
+    )
     names = tuple(schema.names[place] for place in places)
     return Table(names, head, read, layout=f"{len(names):,} columns {layout}.")
 
@@ -101,7 +112,9 @@ def _plain(column: pa.Array) -> pa.Array:
     if _is_list(kind):
         if not _is_text(kind.value_type):
             column = column.cast(pa.list_(pa.string()))
-        return _plain(pc.binary_join(column.cast(pa.list_(pa.binary())), BETWEEN.encode()))
+        return _plain(
+            pc.binary_join(column.cast(pa.list_(pa.binary())), BETWEEN.encode())
+        )
     if _is_text(kind):
         return _decoded(column.cast(pa.binary()))
     return column
@@ -121,7 +134,9 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 def _in_calendar(column: pa.Array) -> pa.Array:
     """The times of a column in the years 1 to 9999; others, which have no date, become null."""
-    seconds = column.cast(pa.timestamp("s", getattr(column.type, "tz", None)), safe=False)
+    seconds = column.cast(
+        pa.timestamp("s", getattr(column.type, "tz", None)), safe=False
+    )
     seconds = seconds.cast(pa.int64())
     is_late = pc.greater(seconds, LAST_SECOND)
     return pc.if_else(pc.or_(is_late, pc.less(seconds, FIRST_SECOND)), None, column)
@@ -167,7 +182,9 @@ def refusals(name: str, kind: str, advice: str) -> Iterator[None]:
         yield
     except (BadInput, MemoryError):
         raise
-    except Exception as error:  # a damaged file makes pyarrow and numpy raise almost anything
+    except (
+        Exception
+    ) as error:  # a damaged file makes pyarrow and numpy raise almost anything
         why = shortened(first_sentence(error), 200)
         raise BadInput(f"{name} cannot be read as {kind}: {why} {advice}") from error
 
@@ -181,7 +198,9 @@ def parquet(stream: BinaryIO, name: str) -> Table:
     def batches(places: list[int], rows: int) -> Iterator[pa.RecordBatch]:
         names = list(dict.fromkeys(schema.names[place] for place in places))
         # several columns may have one name: all of them are read
-        every = [place for name in names for place in schema.get_all_field_indices(name)]
+        every = [
+            place for name in names for place in schema.get_all_field_indices(name)
+        ]
         for batch in file.iter_batches(rows, columns=names):
             yield batch.select([every.index(place) for place in places])
 
@@ -253,7 +272,9 @@ def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
     if rating is not None:
         length = len(columns[names[rating]])
         names = [name for name in names if len(columns[name]) == length]
-    return in_memory(pa.table({name: pa.array(columns[name]) for name in names}), "of numpy")
+    return in_memory(
+        pa.table({name: pa.array(columns[name]) for name in names}), "of numpy"
+    )
 
 
 def saved_array(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
@@ -299,6 +320,8 @@ def matrix_table(matrix: Any, name: str, facts: Mapping[str, str]) -> Table:
 
 
 def _of_entries(users: Any, items: Any, ratings: Any) -> Table:
-    table = in_memory(pa.table({"user": users, "item": items, "rating": ratings}), "of a matrix")
+    table = in_memory(
+        pa.table({"user": users, "item": items, "rating": ratings}), "of a matrix"
+    )
     table.read_as = lambda: (NUMBERING.format(0),)
     return table

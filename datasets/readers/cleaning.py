@@ -28,7 +28,12 @@ from dpmf_datasets.readers.table import Table, cell_text
 ROUNDED = r"^\d([.,]\d+)?[eE]\+?(1[1-9]|[2-9]\d)$"
 LONGEST_EXAMPLE = 40  # characters of a cell
 MOST_WAITING = 4_000_000  # ids in memory before repeated ones are removed
-NUMBER_TYPES = (pa.types.is_integer, pa.types.is_floating, pa.types.is_decimal, pa.types.is_boolean)
+NUMBER_TYPES = (
+    pa.types.is_integer,
+    pa.types.is_floating,
+    pa.types.is_decimal,
+    pa.types.is_boolean,
+)
 
 
 def ids_of(column: pa.Array) -> pa.DictionaryArray:
@@ -71,7 +76,9 @@ def _is_rounded(ids: pa.DictionaryArray) -> Flags | None:
 def _example(batch: Mapping[str, pa.Array], row: int, roles: Sequence[str]) -> str:
     """The cells of a row in these roles."""
     cells = [batch[role][row].as_py() for role in roles if role in batch]
-    return ",".join("" if cell is None else str(cell)[:LONGEST_EXAMPLE] for cell in cells)
+    return ",".join(
+        "" if cell is None else str(cell)[:LONGEST_EXAMPLE] for cell in cells
+    )
 
 
 class Ids:
@@ -92,7 +99,9 @@ class Ids:
 
     def _distinct(self) -> pa.Array:
         """Whole numbers if all are, else text."""
-        arrays = [array for array in self._arrays if len(array)] or [pa.array([], pa.string())]
+        arrays = [array for array in self._arrays if len(array)] or [
+            pa.array([], pa.string())
+        ]
         if len({array.type for array in arrays}) > 1:
             arrays = [array.cast(pa.string()) for array in arrays]
         return pc.unique(pa.concat_arrays(arrays))
@@ -200,17 +209,23 @@ class CleanRows:
         """How bytes, points and commas were read, in sentences."""
         sentences = list(self.table.read_as())
         if "rating" not in self.places:
-            sentences.append("No column holds ratings: each row counts as 1, with bounds 0 to 1.")
+            sentences.append(
+                "No column holds ratings: each row counts as 1, with bounds 0 to 1."
+            )
         if self._n_commas:
             sentences.append(
                 f"{self._n_commas:,} ratings have a comma, which was read as a decimal comma: 3,5"
                 " means three and a half."
             )
         if "time" in self.places and self.clock is None:
-            sentences.append("The column of times holds none that can be read: it is not used.")
+            sentences.append(
+                "The column of times holds none that can be read: it is not used."
+            )
         if self.number_format.thousands:
             sign = self.number_format.thousands
-            sentences.append(f"'{sign}' in ratings was read as the sign between thousands.")
+            sentences.append(
+                f"'{sign}' in ratings was read as the sign between thousands."
+            )
         return tuple(sentences)
 
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
@@ -239,7 +254,9 @@ class CleanRows:
         if "title" in batch:
             self._take_titles(kept_items, _only(batch["title"], keep))
         kept_values = values[keep].clip(*self.rules.bounds).astype(np.float32)
-        return Batch(_used(_only(users, keep)), kept_items, kept_values, row[keep], order)
+        return Batch(
+            _used(_only(users, keep)), kept_items, kept_values, row[keep], order
+        )
 
     def _ratings(
         self, batch: Mapping[str, pa.Array], n_rows: int
@@ -249,7 +266,9 @@ class CleanRows:
             return np.ones(n_rows), np.zeros(n_rows, np.bool_)
         column = batch["rating"]
         if any(is_type(column.type) for is_type in NUMBER_TYPES):
-            numbers = column.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)
+            numbers = column.cast(pa.float64(), safe=False).to_numpy(
+                zero_copy_only=False
+            )
             is_null: Flags = column.is_null().to_numpy(zero_copy_only=False)
             return np.array(numbers), is_null
         text = stripped(column)
@@ -259,9 +278,13 @@ class CleanRows:
 
     def _take_titles(self, items: pa.DictionaryArray, titles: pa.Array) -> None:
         """Note the title in the first row of each item."""
-        codes, first = np.unique(items.indices.to_numpy(zero_copy_only=False), return_index=True)
+        codes, first = np.unique(
+            items.indices.to_numpy(zero_copy_only=False), return_index=True
+        )
         labels = items.dictionary.take(pa.array(codes)).to_pylist()
-        for label, title in zip(labels, titles.take(pa.array(first)).to_pylist(), strict=True):
+        for label, title in zip(
+            labels, titles.take(pa.array(first)).to_pylist(), strict=True
+        ):
             self.titles.setdefault(label, str(title or "").strip())
 
 

@@ -42,7 +42,9 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
 
     engine = None
     try:
-        url = sqlalchemy.make_url(f"{address}?{urlencode(options)}" if options else address)
+        url = sqlalchemy.make_url(
+            f"{address}?{urlencode(options)}" if options else address
+        )
         _check(url, address)
         engine = sqlalchemy.create_engine(url)
         with engine.connect() as connection:
@@ -104,7 +106,9 @@ def _read_table(connection: Any, address: str, table: str | None) -> Table:
         sqlalchemy.type_coerce(column, sqlalchemy.types.NullType()).label(column.name)
         for column in sql_table.columns
     ]
-    result = connection.execution_options(stream_results=True).execute(sqlalchemy.select(*raw))
+    result = connection.execution_options(stream_results=True).execute(
+        sqlalchemy.select(*raw)
+    )
     columns = list(result.keys())
     rows = table_of_rows(columns, result, f"of the table {quoted(table)} of a database")
     batches = list(rows.batches(range(len(columns))))  # while the connection is open

@@ -38,7 +38,9 @@ NUMERIC = re.compile(
     re.ASCII,
 )
 # C's ctime format: Wed Nov 27 13:05:09 +0000 2019
-YEAR_LAST = re.compile(r"^(\D*\d{1,2}) (\d{1,2}:\d{2}(?::\d{2})?) ?([+-]\d{4}|UTC|GMT)? (\d{4})$")
+YEAR_LAST = re.compile(
+    r"^(\D*\d{1,2}) (\d{1,2}:\d{2}(?::\d{2})?) ?([+-]\d{4}|UTC|GMT)? (\d{4})$"
+)
 CLOCK = re.compile(r"[T ]?\d{1,2}:\d{2}.*")
 DATE_PARTS = r"\d+|[A-Za-z]{3,9}"  # a date has three: neither 10:30 nor Mar is one
 MONTHS = 12
@@ -133,14 +135,18 @@ class Clock:
         cells = [cell.strip() for cell in sample if cell.strip()]
         if not cells:
             return cls()
-        numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce").to_numpy(float)
+        numbers = pd.to_numeric(
+            pd.Series(cells, dtype=object), errors="coerce"
+        ).to_numpy(float)
         numbers = numbers[np.isfinite(numbers)]
         if 2 * len(numbers) >= len(cells):
             return cls._of_numbers(numbers)
         return cls._of_dates(cells, declared)
 
     @classmethod
-    def _of_dates(cls, cells: Sequence[str], declared: DateOrder | None) -> "Clock | None":
+    def _of_dates(
+        cls, cells: Sequence[str], declared: DateOrder | None
+    ) -> "Clock | None":
         dates = parse_dates(cells)
         order = declared or dates.clear_order
         if 2 * dates.is_read.sum() < len(dates):
@@ -200,7 +206,9 @@ class Clock:
         """The whole part of numbers, in millionths if there are fractions."""
         cells = texts.to_pylist()
         numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce")
-        scaled = np.floor(numbers.to_numpy(np.float64) * (FRACTIONS if self.has_fractions else 1))
+        scaled = np.floor(
+            numbers.to_numpy(np.float64) * (FRACTIONS if self.has_fractions else 1)
+        )
         is_usable = np.abs(scaled) < LARGEST  # False for NaN
         times = np.where(is_usable, scaled, UNREAD).astype(np.int64)
         if not self.has_fractions:  # digits beyond those of a float
@@ -217,7 +225,9 @@ class Clock:
         times = times.copy()
         for unit, low, high in EPOCHS:
             if unit != self.unit:
-                times[(times >= low * scale) & (times < min(high * scale, LARGEST))] = UNREAD
+                times[(times >= low * scale) & (times < min(high * scale, LARGEST))] = (
+                    UNREAD
+                )
         return times
 
 
@@ -271,9 +281,13 @@ def looks_like_times(values: Sequence[str]) -> bool:
     These are seconds to nanoseconds since 1970 in whole numbers, or dates.
     """
     texts = [value.strip() for value in values if value.strip()]
-    numbers = NumberFormat.of(texts, decimal_comma=True).read(pa.array(texts, pa.string()))[0]
+    numbers = NumberFormat.of(texts, decimal_comma=True).read(
+        pa.array(texts, pa.string())
+    )[0]
     if np.isfinite(numbers).any():
-        return all(any(low <= number < high for _, low, high in EPOCHS) for number in numbers)
+        return all(
+            any(low <= number < high for _, low, high in EPOCHS) for number in numbers
+        )
     return bool(texts) and bool(parse_dates(texts).is_read.all())
 
 
@@ -290,7 +304,9 @@ def _of_temporal(column: pa.Array) -> Times:
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
     numbers = column.cast(pa.int64(), safe=False)
-    return np.asarray(pc.fill_null(numbers, UNREAD).to_numpy(zero_copy_only=False), np.int64)
+    return np.asarray(
+        pc.fill_null(numbers, UNREAD).to_numpy(zero_copy_only=False), np.int64
+    )
 
 
 def _has_hexadecimal(text: pa.Array) -> bool:

@@ -16,7 +16,9 @@ from dpmf_core.base.extras import extra
 UTF8 = "utf-8"
 WESTERN = "cp1252"
 UNICODE = {UTF8, "utf-8-sig"}
-ENCODING_IS_PUBLIC = "the encoding of the text is public"  # if it is found in private texts
+ENCODING_IS_PUBLIC = (
+    "the encoding of the text is public"  # if it is found in private texts
+)
 LOOKED_AT = 1 << 16  # bytes for the guess
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -116,7 +118,9 @@ def _wide(content: bytes) -> str:
         return ""
     even = content[::2].count(0)
     odd = content[1::2].count(0)
-    if 100 * max(even, odd) < max(len(content), 1) or 10 * min(even, odd) > max(even, odd):
+    if 100 * max(even, odd) < max(len(content), 1) or 10 * min(even, odd) > max(
+        even, odd
+    ):
         return ""
     if odd > even:
         return "utf-16-le"
@@ -128,7 +132,9 @@ def _likely(content: bytes) -> str:
     with extra("files"):
         from charset_normalizer import from_bytes
 
-    telling = b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[:LOOKED_AT]
+    telling = b"\n".join(re.findall(rb"[^\r\n]*[\x80-\xff][^\r\n]*", content))[
+        :LOOKED_AT
+    ]
     matches = from_bytes(telling, cp_isolation=sorted(USUAL.keys() - {"latin-1"}))
     best = matches.best()
     if best is None:
@@ -138,10 +144,18 @@ def _likely(content: bytes) -> str:
     candidates = [
         match
         for match in matches
-        if match.chaos <= best.chaos + CLOSE and match.coherence >= best.coherence - CLOSE
+        if match.chaos <= best.chaos + CLOSE
+        and match.coherence >= best.coherence - CLOSE
     ]
-    western = any(WESTERN in (match.encoding, *match.could_be_from_charset) for match in candidates)
-    if western and (best.encoding in LATIN or not best.coherence) and fits(content, WESTERN):
+    western = any(
+        WESTERN in (match.encoding, *match.could_be_from_charset)
+        for match in candidates
+    )
+    if (
+        western
+        and (best.encoding in LATIN or not best.coherence)
+        and fits(content, WESTERN)
+    ):
         return WESTERN
     return str(best.encoding)
 
@@ -166,10 +180,13 @@ class Reader:
     encoding: str | None = None
     otherwise: str = ""
     advice: str = ""
-    encodings: dict[str, None] = field(default_factory=dict)  # in the order of their first use
+    # in the order of their first use
+    encodings: dict[str, None] = field(default_factory=dict)
     n_damaged: int = 0
     uncertain: bool = False
-    errors: str = ""  # what is done with bytes that are not UTF-8, once a table was begun
+    errors: str = (
+        ""  # what is done with bytes that are not UTF-8, once a table was begun
+    )
 
     def __post_init__(self) -> None:
         if self.encoding:
@@ -238,7 +255,9 @@ class Reader:
                 block = block.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
             yield block
 
-    def _foreign_lines(self, stream: BinaryIO, encoding: str, size: int) -> Iterator[bytes]:
+    def _foreign_lines(
+        self, stream: BinaryIO, encoding: str, size: int
+    ) -> Iterator[bytes]:
         """Whole lines of a file in another encoding, as UTF-8."""
         if encoding.startswith(("utf-16", "utf-32")):
             yield from self._wide_lines(stream, encoding, size)
@@ -251,13 +270,17 @@ class Reader:
         finally:
             lines.detach()  # otherwise it would close the file
 
-    def _wide_lines(self, stream: BinaryIO, encoding: str, size: int) -> Iterator[bytes]:
+    def _wide_lines(
+        self, stream: BinaryIO, encoding: str, size: int
+    ) -> Iterator[bytes]:
         """Whole lines of a file in UTF-16 or UTF-32, as UTF-8.
 
         Each line is decoded alone, so that a byte too many ends with its line.
         """
         rest = stream.read(4)
-        is_big = encoding.endswith("be") or rest.startswith((b"\xfe\xff", b"\0\0\xfe\xff"))
+        is_big = encoding.endswith("be") or rest.startswith(
+            (b"\xfe\xff", b"\0\0\xfe\xff")
+        )
         codec = f"{encoding[:6]}-{'be' if is_big else 'le'}"
         end = "\n".encode(codec)
         mark = "\ufeff"
@@ -265,7 +288,12 @@ class Reader:
             *lines, rest = (rest + raw).split(end)
             text = "".join(f"{line.decode(codec, 'replace')}\n" for line in lines)
             self.n_damaged += text.count("\ufffd")
-            yield text.removeprefix(mark).replace("\r\n", "\n").replace("\r", "\n").encode()
+            yield (
+                text.removeprefix(mark)
+                .replace("\r\n", "\n")
+                .replace("\r", "\n")
+                .encode()
+            )
             if lines:
                 mark = ""
         if rest:
@@ -283,14 +311,18 @@ class Reader:
         if not text.isascii():
             self.encodings[encoding] = None
             # undecodable bytes were replaced; control characters are no text either
-            self.n_damaged += sum(map(text.count, ("\ufffd", *map(chr, range(0x80, 0xA0)))))
+            self.n_damaged += sum(
+                map(text.count, ("\ufffd", *map(chr, range(0x80, 0xA0))))
+            )
             self.uncertain |= uncertain
         return text
 
     @property
     def words(self) -> tuple[str, ...]:
         """How the bytes were read, in a sentence; nothing for plain UTF-8."""
-        others = sorted(usual_name(encoding) for encoding in self.encodings.keys() - UNICODE)
+        others = sorted(
+            usual_name(encoding) for encoding in self.encodings.keys() - UNICODE
+        )
         if self.uncertain:
             end = f", the likeliest encoding. {self.advice}"
         else:

@@ -48,7 +48,9 @@ def json_table(
     are_columns = False
     if not names:
         names = _names(first)
-        are_columns = len(first) == 1 and all(isinstance(first[0][name], list) for name in names)
+        are_columns = len(first) == 1 and all(
+            isinstance(first[0][name], list) for name in names
+        )
     if are_columns or not names:
         raise BadInput(
             f"{name} cannot be read as {kind}. Each line holds one object with the same"
@@ -76,7 +78,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
 _decoder = json.JSONDecoder(object_pairs_hook=_object, strict=False)
 
 
-def _lines(stream: BinaryIO, encoding: str, ragged_lines: RaggedLines) -> Iterator[dict[str, Any]]:
+def _lines(
+    stream: BinaryIO, encoding: str, ragged_lines: RaggedLines
+) -> Iterator[dict[str, Any]]:
     for number, line in enumerate(stream, 1):
         try:
             text = line.decode(encoding).strip()
@@ -122,5 +126,7 @@ def _names(objects: Sequence[dict[str, Any]]) -> list[str]:
     """The keys of some objects, except those of nested objects."""
     keys = dict.fromkeys(key for row in objects for key in row)
     return [
-        key for key in keys if not all(isinstance(row[key], dict) for row in objects if key in row)
+        key
+        for key in keys
+        if not all(isinstance(row[key], dict) for row in objects if key in row)
     ]

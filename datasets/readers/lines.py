@@ -131,7 +131,9 @@ class Cutter:
         plain = self._plain(block)
         if b'"' not in plain:
             return self._parsed(plain, places, '"' in self._delimiter)
-        lines = pc.split_pattern(pa.array([plain.decode()], pa.large_string()), "\n").flatten()
+        lines = pc.split_pattern(
+            pa.array([plain.decode()], pa.large_string()), "\n"
+        ).flatten()
         lines = lines.cast(pa.string()).slice(0, len(lines) - 1)
         is_regular = pc.match_substring_regex(lines, self._regular)
         if pc.all(is_regular).as_py():
@@ -161,7 +163,9 @@ class Cutter:
             return [pa.array([], pa.string()) for _ in column_names], []
         table = pa.csv.read_csv(
             pa.BufferReader(block),
-            pa.csv.ReadOptions(use_threads=False, column_names=names, block_size=len(block) + 1),
+            pa.csv.ReadOptions(
+                use_threads=False, column_names=names, block_size=len(block) + 1
+            ),
             pa.csv.ParseOptions(
                 delimiter=self._delimiter,
                 quote_char='"' if has_quotes else False,

@@ -17,7 +17,19 @@ from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse, samples
 from dpmf_datasets.readers.apart import in_child
 
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
-KNOWN_KEYS = ("rating", "ratings", "fea", "X", "V", "data", "faces", "images", "Y", "A", "dtm")
+KNOWN_KEYS = (
+    "rating",
+    "ratings",
+    "fea",
+    "X",
+    "V",
+    "data",
+    "faces",
+    "images",
+    "Y",
+    "A",
+    "dtm",
+)
 NO_DATA = ("char", "cell", "struct", "object", "function")
 
 
@@ -32,7 +44,9 @@ def table(stream: BinaryIO, name: str, key: str | None = None) -> tuple[Any, str
         in_child(write_matrix, stream, name, key) as (key, target),
         np.load(target, allow_pickle=False) as arrays,
     ):
-        return arrays["dense"] if "dense" in arrays else csr_array(load_npz(target)), str(key)
+        return arrays["dense"] if "dense" in arrays else csr_array(
+            load_npz(target)
+        ), str(key)
 
 
 def write_matrix(path: str, name: str, key: str | None, target: str) -> str:
@@ -47,7 +61,9 @@ def write_matrix(path: str, name: str, key: str | None, target: str) -> str:
     except (MemoryError, BadInput):
         raise
     except NotImplementedError:
-        raise BadInput(f"{name} is a MATLAB 7.3 file. Save it again with `save -v7`.") from None
+        raise BadInput(
+            f"{name} is a MATLAB 7.3 file. Save it again with `save -v7`."
+        ) from None
     except Exception as error:  # a damaged file makes scipy raise almost anything
         raise BadInput(
             f"{name} cannot be read as a table of numbers in a MATLAB file"
@@ -57,10 +73,14 @@ def write_matrix(path: str, name: str, key: str | None, target: str) -> str:
     return key
 
 
-def _matrix_name(matrices: Sequence[tuple[Any, ...]], file: str, key: str | None) -> str:
+def _matrix_name(
+    matrices: Sequence[tuple[Any, ...]], file: str, key: str | None
+) -> str:
     """The name of the matrix to read: the given one, else a usual name, else the largest."""
     shapes = {
-        name: shape for name, shape, kind in matrices if len(shape) == 2 and kind not in NO_DATA
+        name: shape
+        for name, shape, kind in matrices
+        if len(shape) == 2 and kind not in NO_DATA
     }
     if key in shapes:
         return str(key)
@@ -164,7 +184,9 @@ def samples_of(
     height, width = _side_of(matrix.shape[1], f"'{key}'", image)
     pixels = np.asarray(matrix, np.float64)
     if order == "columns":
-        pixels = pixels.reshape(-1, width, height).swapaxes(1, 2).reshape(len(pixels), -1)
+        pixels = (
+            pixels.reshape(-1, width, height).swapaxes(1, 2).reshape(len(pixels), -1)
+        )
         notes.append(
             "Pixels were read column by column, as MATLAB stores them. If they are stored line by"
             " line, declare it (after a path: order=lines)."

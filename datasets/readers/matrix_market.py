@@ -12,7 +12,8 @@ from dpmf_datasets.readers.table import RAGGED_SHOWN, RaggedLines, Table
 
 MAGIC = b"%%MatrixMarket"
 HEADER = re.compile(
-    rb"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+(real|double|integer|pattern)\s+general", re.I
+    rb"%%MatrixMarket\s+matrix\s+(coordinate|array)\s+(real|double|integer|pattern)\s+general",
+    re.I,
 )
 COMMENT = re.compile(rb"%|\s*$")
 SIZE = re.compile(rb"\s*(\d+)\s+\d+")
@@ -41,14 +42,19 @@ def matrix_market(stream: BinaryIO, name: str) -> Table:
         n_users = 0
     ragged_lines: RaggedLines = []
     rows = _entries(lines, len(names), n_users, ragged_lines)
-    table = table_of_rows(names, rows, "of a matrix", unit="line", ragged_lines=ragged_lines)
+    table = table_of_rows(
+        names, rows, "of a matrix", unit="line", ragged_lines=ragged_lines
+    )
     table.above = above
     table.read_as = lambda: (NUMBERING.format(1),)
     return table
 
 
 def _entries(
-    lines: Iterable[tuple[int, bytes]], width: int, n_users: int, ragged_lines: RaggedLines
+    lines: Iterable[tuple[int, bytes]],
+    width: int,
+    n_users: int,
+    ragged_lines: RaggedLines,
 ) -> Iterator[list[str]]:
     """User, item and value of each line.
 

@@ -77,7 +77,9 @@ def pictures(
             f" needed. Other files: {len(names) - len(rows)}."
         )
     problems = tuple(tally.problems(lambda place: place + 1, "file"))
-    n_damaged = sum(problem.count for problem in problems if problem.kind == DAMAGED_PICTURE)
+    n_damaged = sum(
+        problem.count for problem in problems if problem.kind == DAMAGED_PICTURE
+    )
     if n_damaged > len(rows):
         raise BadInput(
             f"{n_damaged:,} of the {n_damaged + len(rows):,} pictures of {file_name(path)} are cut"
@@ -124,11 +126,16 @@ def _commonest(members: ArchiveMembers, names: list[str]) -> tuple[int, int] | N
         try:
             with _picture_in(members, name) as picture:
                 # the library has turned TIFF already
-                turned = picture.format != "TIFF" and picture.getexif().get(ORIENTATION) in SIDEWAYS
+                turned = (
+                    picture.format != "TIFF"
+                    and picture.getexif().get(ORIENTATION) in SIDEWAYS
+                )
                 sizes[picture.size if turned else picture.size[::-1]] += 1
         except (Unusable, OSError):
             continue  # counted when it is read
-    return min(sizes, key=lambda size: (-sizes[size], size[0] * size[1], size), default=None)
+    return min(
+        sizes, key=lambda size: (-sizes[size], size[0] * size[1], size), default=None
+    )
 
 
 def _left_out(name: str, why: Exception) -> str:
@@ -177,7 +184,9 @@ def _picture_in(members: ArchiveMembers, name: str) -> "Iterator[Image.Image]":
         raise
     except Image.DecompressionBombError:
         raise Unusable(TOO_LARGE) from None
-    except Exception as error:  # a damaged header makes the library raise almost anything
+    except (
+        Exception
+    ) as error:  # a damaged header makes the library raise almost anything
         raise Unusable(DAMAGED_PICTURE) from error
 
 
@@ -205,7 +214,9 @@ def _grey(members: ArchiveMembers, name: str) -> "tuple[Image.Image, list[str]]"
             layers = upright.convert("RGBA").convert("LA")
             if layers.getchannel("A").getextrema() != (255, 255):
                 ground = Image.new("L", layers.size, 255)
-                laid = Image.composite(layers.getchannel("L"), ground, layers.getchannel("A"))
+                laid = Image.composite(
+                    layers.getchannel("L"), ground, layers.getchannel("A")
+                )
                 return laid, [*changes, TRANSPARENT]
         return upright.convert("L"), changes
 

@@ -12,21 +12,44 @@ import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput, brief, listing
 from dpmf_core.data.addresses import join
-from dpmf_core.data.column_names import REQUIRED_ROLES, ROLES, by_name, chosen_columns, title_note
+from dpmf_core.data.column_names import (
+    REQUIRED_ROLES,
+    ROLES,
+    by_name,
+    chosen_columns,
+    title_note,
+)
 from dpmf_core.data.ids import keys_of_ids, spelling_note
 from dpmf_core.data.rating_bounds import checked_bounds, interaction_bounds
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, USERS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import (
+    ITEMS_ARE_PUBLIC,
+    LAYOUT_IS_PUBLIC,
+    USERS_ARE_PUBLIC,
+    Ratings,
+)
 from dpmf_core.data.report import BY_NAME, BY_PLACE, DECLARED, Kind, Problem, Report
 from dpmf_core.data.row_rules import RowRules
 from dpmf_datasets import sandbox
 from dpmf_datasets.readers.cleaning import Batch, CleanRows, Ids, numbered
 from dpmf_datasets.readers.dates import AmbiguousDates, Clock, looks_like_times
 from dpmf_datasets.readers.declared import Declared
-from dpmf_datasets.readers.table import PREVIEW, SAMPLE_ROWS, Table, is_number, report_damage
+from dpmf_datasets.readers.table import (
+    PREVIEW,
+    SAMPLE_ROWS,
+    Table,
+    is_number,
+    report_damage,
+)
 from dpmf_datasets.readers.wide_tables import Advice
 
 # their names on a page
-LABELS = {"user": "Who", "item": "What", "rating": "Rating", "time": "When", "title": "Item's name"}
+LABELS = {
+    "user": "Who",
+    "item": "What",
+    "rating": "Rating",
+    "time": "When",
+    "title": "Item's name",
+}
 ON_PAGE = {
     **LABELS,
     "bounds": "Rating scale",
@@ -117,7 +140,9 @@ def read_table(
         again = np.flatnonzero(pairs.duplicated())
         user, item = pairs.iloc[again[0]]
         rows.tally.add(
-            Kind.DUPLICATE, row[again], f"{users.labels[int(user)]},{shape.labels[item]}"
+            Kind.DUPLICATE,
+            row[again],
+            f"{users.labels[int(user)]},{shape.labels[item]}",
         )
     report = report_of(
         rows,
@@ -141,7 +166,11 @@ def _within_limits(rows: CleanRows, name: str) -> Iterator[Batch]:
 
 
 def open_rows(
-    table: Table, name: str, declared: Declared, advice: Advice, first: CleanRows | None = None
+    table: Table,
+    name: str,
+    declared: Declared,
+    advice: Advice,
+    first: CleanRows | None = None,
 ) -> CleanRows:
     """The usable rows of a table.
 
@@ -170,23 +199,35 @@ def open_rows(
 
 
 def _places(
-    table: Table, name: str, declared: Declared, advice: Advice, bounds: tuple[float, float]
+    table: Table,
+    name: str,
+    declared: Declared,
+    advice: Advice,
+    bounds: tuple[float, float],
 ) -> Mapping[str, int]:
     """The column of each role. Raises BadInput."""
     has_header = bool(table.names)
     names = table.shown_names
-    if not has_header and len(names) < len(REQUIRED_ROLES) and "rating" not in declared.columns:
+    if (
+        not has_header
+        and len(names) < len(REQUIRED_ROLES)
+        and "rating" not in declared.columns
+    ):
         raise BadInput(
             f"{name} has no header, and its rows have {len(names)} of the columns user, item and"
             " rating. Add the missing ones, and a header: user,item,rating."
         )
-    places = chosen_columns(names, declared.columns, name, advice, has_header=has_header)
+    places = chosen_columns(
+        names, declared.columns, name, advice, has_header=has_header
+    )
     if "rating" not in declared.columns:
         _require_rating(table, places, bounds, name, advice)
     return places
 
 
-def _clock_of(sample: Sequence[str], name: str, declared: Declared, advice: Advice) -> Clock | None:
+def _clock_of(
+    sample: Sequence[str], name: str, declared: Declared, advice: Advice
+) -> Clock | None:
     """How times are read, by the first cells of their column. Raises BadInput."""
     try:
         return Clock.of(sample, declared.dates)
@@ -235,7 +276,11 @@ def _require_rating(
 
 
 def report_of(
-    rows: CleanRows, name: str, declared: Declared, notes: tuple[str, ...], **counts: Any
+    rows: CleanRows,
+    name: str,
+    declared: Declared,
+    notes: tuple[str, ...],
+    **counts: Any,
 ) -> Report:
     """The report on a table that was read, with some values of each column."""
     table = rows.table
@@ -248,8 +293,12 @@ def report_of(
     by_place = []
     way = BY_NAME if table.names else BY_PLACE
     if not table.names:
-        roles = ", ".join(f"{names[place]} as the {role}" for role, place in places.items())
-        by_place.append(f"{name} has no header. These columns were read by their place: {roles}.")
+        roles = ", ".join(
+            f"{names[place]} as the {role}" for role, place in places.items()
+        )
+        by_place.append(
+            f"{name} has no header. These columns were read by their place: {roles}."
+        )
     title_notes = filter(None, [title_note(table.names, places)])
     if rows.clock is not None and rows.clock.words:
         clock = [rows.clock.words]
@@ -260,22 +309,37 @@ def report_of(
         read=rows.read,
         problems=rows.problems,
         columns=tuple((role, names[place]) for role, place in places.items()),
-        recognised=tuple((role, DECLARED if role in declared.columns else way) for role in places),
+        recognised=tuple(
+            (role, DECLARED if role in declared.columns else way) for role in places
+        ),
         values=tuple(values),
-        ignored=tuple(column for place, column in enumerate(names) if place not in places.values()),
-        assumed=(table.layout, *by_place, *rows.reading_notes, *clock, *title_notes, *notes),
+        ignored=tuple(
+            column for place, column in enumerate(names) if place not in places.values()
+        ),
+        assumed=(
+            table.layout,
+            *by_place,
+            *rows.reading_notes,
+            *clock,
+            *title_notes,
+            *notes,
+        ),
         **counts,
     )
 
 
-def merged_rows(rows: CleanRows, row: npt.NDArray[np.int32], n_users: int) -> tuple[str, ...]:
+def merged_rows(
+    rows: CleanRows, row: npt.NDArray[np.int32], n_users: int
+) -> tuple[str, ...]:
     """A note on rows of a wide table whose person has an earlier row. row: of each rating."""
     if not rows.table.n_wide:
         return ()
     n_more = len(np.unique(row // rows.table.n_wide)) - n_users
     if n_more <= 0:
         return ()
-    return (f"{n_more:,} rows have the person of an earlier row: their ratings were merged.",)
+    return (
+        f"{n_more:,} rows have the person of an earlier row: their ratings were merged.",
+    )
 
 
 @dataclass(frozen=True)
@@ -388,8 +452,12 @@ def _about_outside(
     value, times = beyond.commonest[0]
     if 2 * times > beyond.count:
         sentences.append(f"Does {value} mean 'not rated'? {advice({'missing': value})}")
-    if others := other_ratings(rows.table, set(rows.places.values()), rows.rules.bounds):
-        sentences.append(f"Does another column hold the rating? {advice({'rating': others[0]})}")
+    if others := other_ratings(
+        rows.table, set(rows.places.values()), rows.rules.bounds
+    ):
+        sentences.append(
+            f"Does another column hold the rating? {advice({'rating': others[0]})}"
+        )
     sentences.append(f"Are the bounds others? {advice({'bounds': '0,10'})}")
     if is_tenth:
         sentences.append(f"Are they mistakes? {advice({'outside': 'leave-out'})}")
@@ -417,13 +485,17 @@ def detect_columns(table: Table) -> dict[str, str]:
 
 
 def other_ratings(
-    table: Table, used_places: Collection[int], bounds: tuple[float, float] = (-math.inf, math.inf)
+    table: Table,
+    used_places: Collection[int],
+    bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[str]:
     """The columns whose first cells are numbers within bounds and no times, but for some."""
     low, high = bounds
     columns = []
     for place, column in enumerate(table.shown_names):
-        cells = [cell.replace(",", ".") for cell in table.sample(place, PREVIEW) if cell]
+        cells = [
+            cell.replace(",", ".") for cell in table.sample(place, PREVIEW) if cell
+        ]
         if place in used_places or not cells or looks_like_times(cells[:SAMPLE_ROWS]):
             continue
         if all(is_number(cell) and low <= float(cell) <= high for cell in cells):

@@ -17,10 +17,18 @@ from dpmf_core.base.extras import extra
 from dpmf_core.data.facts import value
 from dpmf_datasets.readers.apart import in_child
 from dpmf_datasets.readers.arrow_tables import in_memory, table_of_rows
-from dpmf_datasets.readers.table import SAMPLE_ROWS, Table, cell_text, has_ratings, is_number
+from dpmf_datasets.readers.table import (
+    SAMPLE_ROWS,
+    Table,
+    cell_text,
+    has_ratings,
+    is_number,
+)
 
 MOST_SHEETS = 50  # that are looked at
-EXACT = 1e15  # a number of more digits has lost the last ones in most spreadsheet programs
+EXACT = (
+    1e15  # a number of more digits has lost the last ones in most spreadsheet programs
+)
 SheetRow = Sequence[Any]
 
 
@@ -32,7 +40,9 @@ def spreadsheet(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     Raises BadInput.
     """
     with in_child(write_sheet, stream, name, dict(facts)) as (read, target):
-        table = in_memory(pyarrow.feather.read_table(target, memory_map=False), read["layout"])
+        table = in_memory(
+            pyarrow.feather.read_table(target, memory_map=False), read["layout"]
+        )
     return replace(
         table,
         names=tuple(read["names"]),
@@ -67,7 +77,10 @@ def _book(source: str | BinaryIO, name: str) -> Iterator[Any]:
     except BadInput:
         raise
     except BaseException as error:
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+        if (
+            not isinstance(error, Exception)
+            and type(error).__name__ != "PanicException"
+        ):
             raise
         raise BadInput(
             f"{name} cannot be read as a spreadsheet: {shortened(error, 200)}. Export it as CSV."
@@ -76,13 +89,17 @@ def _book(source: str | BinaryIO, name: str) -> Iterator[Any]:
 
 def _sheets(book: Any) -> list[str]:
     """The sheets with cells, not those of charts."""
-    return [sheet.name for sheet in book.sheets_metadata if "WorkSheet" in str(sheet.typ)]
+    return [
+        sheet.name for sheet in book.sheets_metadata if "WorkSheet" in str(sheet.typ)
+    ]
 
 
 # ---- in the child process ------------------------------------------------------------------------
 
 
-def write_sheet(path: str, name: str, facts: dict[str, str], target: str) -> dict[str, Any]:
+def write_sheet(
+    path: str, name: str, facts: dict[str, str], target: str
+) -> dict[str, Any]:
     """Write the cells of a sheet below its header as a Feather file of text.
 
     Returns how it was read. Raises BadInput.
@@ -98,7 +115,10 @@ def write_sheet(path: str, name: str, facts: dict[str, str], target: str) -> dic
         names = [label or f"column {place}" for place, label in enumerate(labels, 1)]
         width = sheet.width
         rows = table_of_rows(names, _below(sheet, above, blank_rows), "")
-        batches = [pa.record_batch(batch, _places(width)) for batch in rows.batches(range(width))]
+        batches = [
+            pa.record_batch(batch, _places(width))
+            for batch in rows.batches(range(width))
+        ]
     if not batches or (header and not names):
         raise BadInput(
             f"The sheet {quoted(sheet.name)} of {name} has no row below its header. One row names"
@@ -110,7 +130,9 @@ def write_sheet(path: str, name: str, facts: dict[str, str], target: str) -> dic
     else:
         where = "no header"
     others = [other for other in every_name if other != sheet.name]
-    notes = [f"The sheet {quoted(sheet.name)} was read. Other sheets: {listing(others)}."]
+    notes = [
+        f"The sheet {quoted(sheet.name)} was read. Other sheets: {listing(others)}."
+    ]
     return {
         "names": names,
         "above": above,
@@ -120,7 +142,9 @@ def write_sheet(path: str, name: str, facts: dict[str, str], target: str) -> dic
     }
 
 
-def _chosen_sheet(book: Any, names: Sequence[str], facts: Mapping[str, str], name: str) -> Any:
+def _chosen_sheet(
+    book: Any, names: Sequence[str], facts: Mapping[str, str], name: str
+) -> Any:
     """The declared sheet, else the first one with a header of ratings, else the first."""
     declared = facts.get("sheet")
     if not names or declared not in (None, *names):
@@ -149,10 +173,14 @@ def _rows(sheet: Any) -> Iterator[tuple[int, list[str]]]:
 
 def _first_rows(sheet: Any) -> list[tuple[int, list[str]]]:
     """The first rows that are not blank."""
-    return list(islice(((number, row) for number, row in _rows(sheet) if any(row)), SAMPLE_ROWS))
+    return list(
+        islice(((number, row) for number, row in _rows(sheet) if any(row)), SAMPLE_ROWS)
+    )
 
 
-def _header(rows: Sequence[tuple[int, list[str]]], facts: Mapping[str, str]) -> tuple[int, int]:
+def _header(
+    rows: Sequence[tuple[int, list[str]]], facts: Mapping[str, str]
+) -> tuple[int, int]:
     """The row of the header, 0 if there is none, and the number of rows above the data."""
     declared = value(facts, "header")
     if declared is not None:

@@ -96,11 +96,11 @@ class Table:
         return ()
 
     def sample(self, column: int, most: int = SAMPLE_ROWS) -> tuple[str, ...]:
-        """Return the first values of a column, at most `most`."""
+        """The first values of a column, at most `most`."""
         return tuple(row[column] for row in self.head[:most] if column < len(row))
 
     def line(self, row: int) -> int:
-        """Return the place of a row in the file; right once `batches` is exhausted.
+        """The place of a row in the file; right once `batches` is exhausted.
 
         Rows that were skipped still take a line.
         """
@@ -108,7 +108,9 @@ class Table:
             row //= self.n_wide
         line = row + 1 + self.above
         skipped_lines = [number for number, _ in self.ragged_lines]
-        while (next_line := row + 1 + self.above + bisect_right(skipped_lines, line)) != line:
+        while (
+            next_line := row + 1 + self.above + bisect_right(skipped_lines, line)
+        ) != line:
             line = next_line
         return line
 
@@ -171,7 +173,9 @@ def cell_text(value: Any, exact: float = 2.0**53) -> str | None:
     if isinstance(value, date | time):
         return value.isoformat()
     if isinstance(value, list | tuple):
-        parts = [cell_text(part) for part in value if not isinstance(part, list | tuple)]
+        parts = [
+            cell_text(part) for part in value if not isinstance(part, list | tuple)
+        ]
         return BETWEEN.join(filter(None, parts))
     if isinstance(value, bool) or (isinstance(value, float) and value.is_integer()):
         value = int(value)
@@ -192,7 +196,9 @@ def has_ratings(names: Sequence[str], facts: Mapping[str, str]) -> bool:
 
     facts: as after a path. With `text` no column of ratings is needed.
     """
-    declared = {facts[fact] for fact in (*ROLE_NAMES, "text", "group") if facts.get(fact)}
+    declared = {
+        facts[fact] for fact in (*ROLE_NAMES, "text", "group") if facts.get(fact)
+    }
     roles = set(REQUIRED_ROLES) - set(facts)
     if facts.get("layout") == "wide":
         roles &= {"user"}
@@ -211,7 +217,7 @@ def is_number(text: str) -> bool:
 
 
 def file_name(file: str | Path) -> str:
-    """Return the last part of a file's path, which messages use.
+    """The last part of a file's path, which messages use.
 
     The folders above may reveal something.
     """
@@ -220,7 +226,7 @@ def file_name(file: str | Path) -> str:
 
 
 def damage(*more: type[Exception]) -> tuple[type[Exception], ...]:
-    """Return the errors of readers on damaged files; pyarrow's if it is in use."""
+    """The errors of readers on damaged files; pyarrow's if it is in use."""
     arrow = sys.modules.get("pyarrow")
     return (*DAMAGE, *more, *([] if arrow is None else [arrow.ArrowException]))
 

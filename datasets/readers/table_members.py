@@ -20,7 +20,10 @@ MOST_TABLES = 50  # that are checked
 
 
 def chosen_members(
-    members: ArchiveMembers, name: str, declared: str | None, is_ratings: Callable[[str], bool]
+    members: ArchiveMembers,
+    name: str,
+    declared: str | None,
+    is_ratings: Callable[[str], bool],
 ) -> list[str]:
     """The declared table, the only one, all parts of one, or the only one of ratings.
 
@@ -35,7 +38,9 @@ def chosen_members(
     if is_in_parts:
         tables = [table for table in tables if members.open(table).read(1)]
     elif len(tables) > 1:
-        tables = [table for table in tables[:MOST_TABLES] if is_ratings(table)] or tables
+        tables = [
+            table for table in tables[:MOST_TABLES] if is_ratings(table)
+        ] or tables
     if len(tables) == 1 or (tables and is_in_parts):
         return tables
     if not members.names or not (tables or declared):
@@ -51,7 +56,9 @@ def chosen_members(
     )
 
 
-def joined(first: Table, names: Sequence[str], open_part: Callable[[str], Table]) -> Table:
+def joined(
+    first: Table, names: Sequence[str], open_part: Callable[[str], Table]
+) -> Table:
     """The tables of several parts, one below another. Raises BadInput if their columns differ."""
     ragged_lines: RaggedLines = []
 
@@ -96,7 +103,11 @@ def tables_in(members: ArchiveMembers) -> list[str]:
     ]
     if len(members.names) == 1:
         return names
-    return [name for name in names if plain_name(name).suffix != ".txt" or "rating" in name.lower()]
+    return [
+        name
+        for name in names
+        if plain_name(name).suffix != ".txt" or "rating" in name.lower()
+    ]
 
 
 def are_parts(tables: Sequence[str]) -> bool:

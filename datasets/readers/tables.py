@@ -62,7 +62,9 @@ LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
 TableFile = Path | BinaryIO
 
 
-def open_table(source: TableFile, name: str, facts: Mapping[str, str] | None = None) -> Table:
+def open_table(
+    source: TableFile, name: str, facts: Mapping[str, str] | None = None
+) -> Table:
     """Open the table in a file, in a folder or archive, in bytes or in an open binary file.
 
     The file must be one that can be rewound. name: what messages call it. facts: as after a path;
@@ -90,7 +92,9 @@ def open_table(source: TableFile, name: str, facts: Mapping[str, str] | None = N
             f"'table' names a table of a database; {name} is not a database. Leave it out."
         )
     is_small = source.stat().st_size < HEAD
-    return _table(BytesIO(source.read_bytes()) if is_small else source.open("rb"), name, facts)
+    return _table(
+        BytesIO(source.read_bytes()) if is_small else source.open("rb"), name, facts
+    )
 
 
 def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
@@ -122,7 +126,9 @@ def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
 
 def _whole(stream: BinaryIO) -> BinaryIO:
     """A stream in which any place can be read at once; in a packed one that takes long."""
-    is_plain = isinstance(stream, BytesIO) or isinstance(getattr(stream, "raw", None), FileIO)
+    is_plain = isinstance(stream, BytesIO) or isinstance(
+        getattr(stream, "raw", None), FileIO
+    )
     if is_plain:
         return stream
     return BytesIO(stream.read())
@@ -154,7 +160,8 @@ def _kind_of(path: Path) -> str:
         return "files"
     try:
         with path.open("rb") as stream:
-            is_blank = stream.read(1) == b"\0"  # tarfile takes zeros for an empty archive
+            # tarfile takes zeros for an empty archive
+            is_blank = stream.read(1) == b"\0"
             stream.seek(0)
             if not is_blank and tarfile.is_tarfile(path):
                 return "files"
@@ -186,8 +193,12 @@ def ratings_tables(path: Path) -> tuple[str, ...]:
     They are given by their names in it.
     """
     with members_of(path) as members:
-        tables = [name for name in tables_in(members) if plain_name(name).suffix in RATINGS_IN]
-        return tuple(name for name in tables[:MOST_TABLES] if _is_ratings(members, name, {}))
+        tables = [
+            name for name in tables_in(members) if plain_name(name).suffix in RATINGS_IN
+        ]
+        return tuple(
+            name for name in tables[:MOST_TABLES] if _is_ratings(members, name, {})
+        )
 
 
 def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
@@ -195,7 +206,10 @@ def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
     opened = ExitStack()
     members = opened.enter_context(members_of(path))
     chosen_names = chosen_members(
-        members, name, facts.get("member"), lambda table: _is_ratings(members, table, facts)
+        members,
+        name,
+        facts.get("member"),
+        lambda table: _is_ratings(members, table, facts),
     )
 
     def open_part(part: str) -> Table:
@@ -204,7 +218,9 @@ def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
             return first.open_part(unpacked(stream), file_name(part))
         return _table(stream, file_name(part), facts)
 
-    first = table = _table(members.open(chosen_names[0]), file_name(chosen_names[0]), facts)
+    first = table = _table(
+        members.open(chosen_names[0]), file_name(chosen_names[0]), facts
+    )
     if len(chosen_names) > 1:
         table = joined(table, chosen_names, open_part)
     batches = table.batches

@@ -21,7 +21,11 @@ from dpmf_datasets.readers.words import LONGEST, STOP_WORDS, WordRules, usual_ru
 
 NEW_LINE = re.compile(r"\r\n|\r|\n")
 BYTES_OF_NEW_LINE = re.compile(NEW_LINE.pattern.encode())
-WIDE = ("utf-16", "utf-32")  # in which a byte of a new line may be half of another character
+# in which a byte of a new line may be half of another character
+WIDE = (
+    "utf-16",
+    "utf-32",
+)
 EMPTY = "document without a word, kept as an empty row"
 CUT = "document longer than a million characters, cut off"
 NO_LETTER = "character that cannot be read"
@@ -29,7 +33,13 @@ MOST_BYTES = 2_000_000_000
 MOST_DOCUMENTS = 300_000
 LONGEST_TITLE = 80  # characters
 TEXT_FILES = (".txt", ".text", ".md", "")
-KINDS = ("b", "t", "e", "m")  # of headlines: business, technology, entertainment, medicine
+# of headlines: business, technology, entertainment, medicine
+KINDS = (
+    "b",
+    "t",
+    "e",
+    "m",
+)
 HEADLINES = ("newscorpora.csv", "uci-news-aggregator.csv")
 
 
@@ -84,12 +94,16 @@ def _read(texts: Sequence[str], rules: WordRules) -> tuple[Texts, Counter[str]]:
     starts = [0]
     left_out: Counter[str] = Counter()
     for text in texts:
-        ids += [place.setdefault(word, len(place)) for word in rules.words(text, left_out)]
+        ids += [
+            place.setdefault(word, len(place)) for word in rules.words(text, left_out)
+        ]
         starts.append(len(ids))
     order = sorted(place)
     rank = np.empty(len(order), np.int32)
     rank[[place[word] for word in order]] = np.arange(len(order))
-    reading = Texts(tuple(order), rank[np.array(ids, np.int64)], np.array(starts, np.int64))
+    reading = Texts(
+        tuple(order), rank[np.array(ids, np.int64)], np.array(starts, np.int64)
+    )
     return reading, left_out
 
 
@@ -103,9 +117,13 @@ def _too_few_words(
         " least 2 are needed."
     ]
     if n_short := left_out[rules.too_short]:
-        sentences.append(f"{n_short:,} shorter words were left out: shortest=1 keeps them.")
+        sentences.append(
+            f"{n_short:,} shorter words were left out: shortest=1 keeps them."
+        )
     if n_stop_words := left_out[STOP_WORDS]:
-        sentences.append(f"{n_stop_words:,} stop words were left out: stop_words=none keeps them.")
+        sentences.append(
+            f"{n_stop_words:,} stop words were left out: stop_words=none keeps them."
+        )
     return BadInput(" ".join(sentences))
 
 
@@ -118,7 +136,9 @@ def _report(
 ) -> Report:
     notes = list(reader.words)
     if removals := [f"{what} ({count:,})" for what, count in left_out.items() if count]:
-        notes.append(f"Left out: {', '.join(removals)}. Kept: {len(reading.ids):,} words.")
+        notes.append(
+            f"Left out: {', '.join(removals)}. Kept: {len(reading.ids):,} words."
+        )
     tally = Tally()
     tally.add(EMPTY, np.flatnonzero(np.diff(reading.starts) == 0))
     tally.add(CUT, np.flatnonzero([len(text) > LONGEST for text in texts]))
@@ -155,7 +175,8 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
         names = sorted(
             name
             for name in members.names
-            if Path(name).suffix.lower() in TEXT_FILES or Path(name).suffix[1:].isdigit()
+            if Path(name).suffix.lower() in TEXT_FILES
+            or Path(name).suffix[1:].isdigit()
         )
         read: list[bytes] = []
         size = 0
@@ -188,7 +209,9 @@ def cells(table: Table, columns: Sequence[str], name: str) -> list[list[str]]:
         place = table.place_of(column)
         if place is None:
             names = listing(table.shown_names) or "none"
-            raise BadInput(f"{name} has no column {quoted(column, 40)}. Its columns: {names}.")
+            raise BadInput(
+                f"{name} has no column {quoted(column, 40)}. Its columns: {names}."
+            )
         places.append(place)
     texts: list[list[str]] = [[] for _ in columns]
     for batch in table.batches(places):
@@ -208,10 +231,14 @@ def posts(named_texts: Iterable[tuple[str, str]]) -> tuple[list[str], list[str]]
         head, _, body = text.partition("\n\n")
         subject = re.search(r"^Subject:\s*(.+)$", head, re.M)
         group = name.split("/")[-2] if "/" in name else ""
-        subjects.append(f"{group}: {subject.group(1).strip()[:80]}" if subject else name)
+        subjects.append(
+            f"{group}: {subject.group(1).strip()[:80]}" if subject else name
+        )
         texts.append(
             "\n".join(
-                line for line in body.splitlines() if not line.lstrip().startswith((">", "|"))
+                line
+                for line in body.splitlines()
+                if not line.lstrip().startswith((">", "|"))
             )
         )
     return texts, subjects
@@ -227,8 +254,14 @@ def headlines(path: Path, each: int = 750) -> list[str]:
         from dpmf_datasets.readers.tables import is_archive, open_table
 
     with members_of(path) as members:
-        files = [name for name in members.names if PurePosixPath(name).name.lower() in HEADLINES]
-    table = open_table(path, path.name, {"member": files[0]} if files and is_archive(path) else {})
+        files = [
+            name
+            for name in members.names
+            if PurePosixPath(name).name.lower() in HEADLINES
+        ]
+    table = open_table(
+        path, path.name, {"member": files[0]} if files and is_archive(path) else {}
+    )
     if table.names:
         columns = ("TITLE", "CATEGORY")
     else:

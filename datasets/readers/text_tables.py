@@ -35,7 +35,9 @@ COMMENT_MARKS = "# "
 BATCH = 8 << 20  # bytes of text that are read together
 ROWS = 1 << 16  # rows of a table with cells of several lines that are read together
 LONGEST_CELL = 10_000_000  # characters
-QUOTING_IS_PUBLIC = "that quotation marks are used correctly in the whole file is public"
+QUOTING_IS_PUBLIC = (
+    "that quotation marks are used correctly in the whole file is public"
+)
 MULTILINE = (
     "If cells of this file may contain line breaks, declare multiline=true: the guarantee then"
     " depends on correct quotation marks in everybody's rows."
@@ -77,7 +79,8 @@ class _TextFile:
         self._of_first: Cutter | None = None  # cuts the first part of the table
         self._only_column = facts.get("text", "").lower()
         self._reader = Reader(value(facts, "encoding"))
-        self._is_wide = facts.get("layout") == "wide"  # the first line then names the items
+        # the first line then names the items
+        self._is_wide = facts.get("layout") == "wide"
         self._multiline = value(facts, "multiline", False)
         self._cutter = Cutter(",")
         self._above = 0
@@ -160,7 +163,9 @@ class _TextFile:
         """
         start = header - 1 if header else _after_comments(every)
         lines = [line for line in every[start:] if line.strip()]
-        self._cutter = Cutter(self._of_first.separator if self._of_first else separator_of(lines))
+        self._cutter = Cutter(
+            self._of_first.separator if self._of_first else separator_of(lines)
+        )
         if self._only_column and lines[:1] and _word(lines[0]) == self._only_column:
             self._cutter = Cutter(UNIT_SEPARATOR)
         if header is not None or not lines:
@@ -170,7 +175,8 @@ class _TextFile:
         widths = [len(self._cutter.cells(line)) for line in lines[:SAMPLE_ROWS]]
         first = next((place for place, width in enumerate(widths) if width > 2), 0)
         is_above = all(
-            widths[place] <= 1 or _word(lines[place])[:-1] == "sep=" for place in range(first)
+            widths[place] <= 1 or _word(lines[place])[:-1] == "sep="
+            for place in range(first)
         )
         return every.index(lines[first if is_above else 0], start)
 
@@ -242,7 +248,9 @@ class _TextFile:
     def _note_ragged(self, line: int, text: str) -> None:
         self._n_open += text.count('"') % 2
         is_example = len(self._ragged_lines) < SAMPLE_ROWS
-        self._ragged_lines.append((line, text[:RAGGED_SHOWN] if is_example else text[:1]))
+        self._ragged_lines.append(
+            (line, text[:RAGGED_SHOWN] if is_example else text[:1])
+        )
 
     def _records(self, lines: Iterable[str]) -> Iterator[list[str]]:
         csv.field_size_limit(LONGEST_CELL)
@@ -256,7 +264,9 @@ class _TextFile:
 
     def _batches_of_records(self, places: Sequence[int]) -> Iterator[list[pa.Array]]:
         lines = (
-            f"{line}\n" for block in self._blocks() for line in block.decode().split("\n")[:-1]
+            f"{line}\n"
+            for block in self._blocks()
+            for line in block.decode().split("\n")[:-1]
         )
         records = self._records(lines)
         n_records = self._above
@@ -268,12 +278,16 @@ class _TextFile:
                     rows.append(record or [""] * self._cutter.width)
                 else:
                     self._note_ragged(n_records, ",".join(record))
-            yield [pa.array([row[place] for row in rows], pa.string()) for place in places]
+            yield [
+                pa.array([row[place] for row in rows], pa.string()) for place in places
+            ]
 
     def _read_as(self) -> tuple[str, ...]:
         sentences = list(self._reader.words)
         if self._reader.n_damaged:
-            sentences.append(f"{self._reader.n_damaged:,} damaged characters were replaced.")
+            sentences.append(
+                f"{self._reader.n_damaged:,} damaged characters were replaced."
+            )
         if self._n_open and not self._multiline:
             sentences.append(
                 f"{self._n_open:,} of the lines with another number of columns have a quotation"

@@ -48,7 +48,11 @@ def as_long(table: Table, declared: Declared, name: str, advice: Advice) -> Tabl
     return replace(
         table,
         names=REQUIRED_ROLES,
-        head=[(row[user], table.names[place], row[place]) for row in some for place in places],
+        head=[
+            (row[user], table.names[place], row[place])
+            for row in some
+            for place in places
+        ],
         batches=batches,
         layout=(
             f"{len(places):,} columns of items, a row for each user, who is named by the column"
@@ -84,7 +88,11 @@ def _user_column(
             texts.append(place)
     if len(texts) == 1:
         return texts[0]
-    spare = [column for place, column in enumerate(table.names) if column and place not in leave]
+    spare = [
+        column
+        for place, column in enumerate(table.names)
+        if column and place not in leave
+    ]
     raise BadInput(
         f"Which column of {name} names the person of each row? Its columns:"
         f" {listing(table.names)}. {advice({'user': (*spare, 'column 1')[0]})} If no column"
@@ -100,7 +108,9 @@ def _require_ratings(
     low, high = declared.bounds
     strange: dict[str, set[float | str]] = {}
     for place in places:
-        cells = {cell.replace(",", ".") for cell in table.sample(place, PREVIEW) if cell}
+        cells = {
+            cell.replace(",", ".") for cell in table.sample(place, PREVIEW) if cell
+        }
         values = {float(cell) if is_number(cell) else cell for cell in cells}
         values -= set(declared.missing)
         if values and not any(

@@ -25,7 +25,9 @@ INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
 ENGLISH = "english"
 NONE = "none"
 # Without its semicolon a reference such as &not may be the beginning of a word: salt&notes.
-ENTITY = re.compile(r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE)
+ENTITY = re.compile(
+    r"&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});", re.IGNORECASE
+)
 NUMBERS = "numbers"
 STOP_WORDS = "stop words"
 ADDRESSES = {"link": "web addresses", "mail": "e-mail addresses", "handle": "@names"}
@@ -43,8 +45,12 @@ ADDRESS = re.compile(
 @functools.cache
 def _token() -> re.Pattern[str]:
     """A run of letters of any script with their marks, or a number."""
-    kinds = {chr(code): unicodedata.category(chr(code)) for code in range(0x80, 0x1F000)}
-    marks = re.escape("".join(letter for letter, kind in kinds.items() if kind[0] == "M"))
+    kinds = {
+        chr(code): unicodedata.category(chr(code)) for code in range(0x80, 0x1F000)
+    }
+    marks = re.escape(
+        "".join(letter for letter, kind in kinds.items() if kind[0] == "M")
+    )
     numbers = "".join(letter for letter, kind in kinds.items() if kind in ("No", "Nl"))
     letter = rf"[^\W\d_{re.escape(numbers)}]"
     return re.compile(rf"{letter}(?:{letter}|[{marks}])*|\d+")
@@ -54,7 +60,9 @@ def tokens(text: str) -> list[str]:
     """Words of any script and numbers, in lower case and composed (NFC), in order."""
     if text.isascii():
         return re.findall(r"[a-z]+|\d+", text.lower())
-    return _token().findall(unicodedata.normalize("NFC", text.translate(INVISIBLE).lower()))
+    return _token().findall(
+        unicodedata.normalize("NFC", text.translate(INVISIBLE).lower())
+    )
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,8 @@ def stop_words(name: str) -> frozenset[str]:
         return frozenset(ENGLISH_STOP_WORDS)
     if name == NONE:
         return frozenset()
-    if not sandbox.is_inside and Path(name).is_file():  # an upload names no file of the server
+    # an upload names no file of the server
+    if not sandbox.is_inside and Path(name).is_file():
         return frozenset(tokens(Reader().text(Path(name).read_bytes())))
     languages: Any = ()
     with contextlib.suppress(ImportError):

@@ -65,7 +65,13 @@ def cinema(
     quality = films.normal(0, 1, n_items)
     users, items, liking = _visits(taste, character, quality, density, films, going)
     mood = people.normal(0, 0.38, n_users)
-    score = 3.42 + mood[users] + 0.4 * quality[items] + liking + stars.normal(0, 0.77, len(users))
+    score = (
+        3.42
+        + mood[users]
+        + 0.4 * quality[items]
+        + liking
+        + stars.normal(0, 0.77, len(users))
+    )
     return Ratings.of(
         users,
         items,
@@ -180,4 +186,6 @@ def _seconds(
     """When each rating was given: people join within ten years and rate most films soon after."""
     year = 365 * 86_400
     first_visit = rng.uniform(0, 10 * year, n_users)
-    return np.asarray(first_visit[users] + rng.exponential(year / 4, len(users)), np.int64)
+    return np.asarray(
+        first_visit[users] + rng.exponential(year / 4, len(users)), np.int64
+    )

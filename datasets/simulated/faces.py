@@ -51,7 +51,8 @@ def drawn_parts() -> npt.NDArray[np.float64]:
     """Every part as a picture of norm 1 (parts, pixels)."""
     y, x = np.mgrid[0:SIDE, 0:SIDE] / SIDE + 0.5 / SIDE
     pictures = [
-        _soft(((x - cx) / w) ** 2 + ((y - cy) / h) ** 2) for cx, cy, w, h in ELLIPSES.values()
+        _soft(((x - cx) / w) ** 2 + ((y - cy) / h) ** 2)
+        for cx, cy, w, h in ELLIPSES.values()
     ]
     head = _soft(((x - 0.5) / 0.36) ** 2 + ((y - 0.52) / 0.44) ** 2)
     pictures += [head * np.maximum(0, 1 - 2.2 * x), head * np.maximum(0, 2.2 * x - 1.2)]

@@ -80,9 +80,12 @@ def ratings_of(
     They are sorted by user and item.
     """
     random = np.random.Generator(
-        np.random.SFC64(np.random.SeedSequence([seed, 1896, 2, block]))  # a fast generator
+        # a fast generator
+        np.random.SFC64(np.random.SeedSequence([seed, 1896, 2, block]))
     )
-    taste = random.standard_normal((AT_ONCE, films.character.shape[1]), np.float32) * 0.9
+    taste = (
+        random.standard_normal((AT_ONCE, films.character.shape[1]), np.float32) * 0.9
+    )
     kin = random.standard_normal((AT_ONCE, 2), np.float32) * 0.5
     taste[:, : len(GENRES)] += kin @ KINSHIP.T.astype(np.float32)
     active = np.exp(SPREAD * random.standard_normal(AT_ONCE) - SPREAD**2 / 2)
@@ -93,7 +96,9 @@ def ratings_of(
     of_genre = random.multinomial(n_films, weights / weights.sum(axis=1, keepdims=True))
     users = np.repeat(np.arange(AT_ONCE, dtype=np.int32), n_films)
     genres = np.repeat(np.tile(np.arange(len(GENRES)), AT_ONCE), of_genre.ravel())
-    items = films.slots[genres, random.integers(SLOTS, size=len(users), dtype=np.uint16)]
+    items = films.slots[
+        genres, random.integers(SLOTS, size=len(users), dtype=np.uint16)
+    ]
     luck = random.standard_normal(len(users), np.float32) * np.float32(0.77)
     pairs = np.sort(users * np.int32(N_ITEMS) + items)
     first = np.append(True, pairs[1:] != pairs[:-1])  # each film is rated once
@@ -126,9 +131,13 @@ class CinemaParts(LazyParts):
         blocks = []
         for start in range(first, last, AT_ONCE):
             some = min(AT_ONCE, last - start)
-            users, items, values = ratings_of(start // AT_ONCE, some, self.films, self.seed)
+            users, items, values = ratings_of(
+                start // AT_ONCE, some, self.films, self.seed
+            )
             blocks.append((users + np.int32(start - first), items, values))
-        users, items, values = (np.concatenate(column) for column in zip(*blocks, strict=True))
+        users, items, values = (
+            np.concatenate(column) for column in zip(*blocks, strict=True)
+        )
         rows = Ratings(
             users,
             items,

@@ -39,9 +39,13 @@ def lowrank(
     # (n, r); the mean square entry of U V^T is then 1
     U = _orthonormal(n_users, rank, rows) * math.sqrt(n_users * n_items / rank)
     V = _orthonormal(n_items, rank, columns)  # (m, r)
-    users, items, values = map(np.concatenate, zip(*_observed(U, V, p, entries), strict=True))
+    users, items, values = map(
+        np.concatenate, zip(*_observed(U, V, p, entries), strict=True)
+    )
     values = (values / values.std()).clip(*BOUNDS).astype(np.float32)
-    return Ratings(users, items, values, n_users, n_items, BOUNDS, name=name, public=True)
+    return Ratings(
+        users, items, values, n_users, n_items, BOUNDS, name=name, public=True
+    )
 
 
 def rankone(
@@ -64,7 +68,9 @@ def rankone(
         for users, items, values in _observed(u, v, p, entries)
     ]
     users, items, values = map(np.concatenate, zip(*blocks, strict=True))
-    return Ratings(users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True)
+    return Ratings(
+        users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True
+    )
 
 
 def _largest_one(factor: Factor) -> Factor:
@@ -74,7 +80,10 @@ def _largest_one(factor: Factor) -> Factor:
 
 def _streams(seed: int, year: int) -> list[np.random.Generator]:
     """The random generators of rows, columns and entries."""
-    return [np.random.default_rng(child) for child in np.random.SeedSequence([seed, year]).spawn(3)]
+    return [
+        np.random.default_rng(child)
+        for child in np.random.SeedSequence([seed, year]).spawn(3)
+    ]
 
 
 def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> Factor:
@@ -89,4 +98,8 @@ def _observed(
     for start in range(0, len(U), step):
         product = U[start : start + step] @ V.T
         users, items = np.nonzero(rng.random(product.shape, dtype=np.float32) < p)
-        yield (users + start).astype(np.int32), items.astype(np.int32), product[users, items]
+        yield (
+            (users + start).astype(np.int32),
+            items.astype(np.int32),
+            product[users, items],
+        )

@@ -35,12 +35,15 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
     )
     from scipy.sparse import csr_array  # needed for documents only
 
-    counts = csr_array((np.ones(len(word)), (document, word)), shape=(n_documents, len(WORDS)))
+    counts = csr_array(
+        (np.ones(len(word)), (document, word)), shape=(n_documents, len(WORDS))
+    )
     counts.sum_duplicates()
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
     texts = Texts(WORDS, word.astype(np.int32), starts)
     titles = tuple(
-        " ".join(WORDS[j] for j in word[start : start + 8]) + " ..." for start in starts[:-1]
+        " ".join(WORDS[j] for j in word[start : start + 8]) + " ..."
+        for start in starts[:-1]
     )
     return Samples.of(
         counts,
@@ -72,5 +75,7 @@ def _picked_columns(
     width = edges.shape[1]
     # one search over all rows laid end to end
     flat = (edges / edges[:, -1:] + np.arange(len(edges))[:, None]).ravel()
-    picks = np.searchsorted(flat, row + rng.random(len(row)), side="right") - row * width
+    picks = (
+        np.searchsorted(flat, row + rng.random(len(row)), side="right") - row * width
+    )
     return np.asarray(np.minimum(picks, width - 1), np.int64)

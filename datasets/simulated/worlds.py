@@ -33,7 +33,13 @@ PRIOR: dict[str, tuple[float, float]] = {
     "liking": (0.0, 1.0),
     "grades": (0.0, 4.0),
 }
-GRADES = (5, 9, 10, 0)  # steps of a scale that is not declared; 0: any value between the bounds
+# steps of a scale that is not declared; 0: any value between the bounds
+GRADES = (
+    5,
+    9,
+    10,
+    0,
+)
 MOST_EXPLAINED = 0.85  # of the variance within a person's ratings: the rest is noise
 MOST_RATED = 0.9  # of all items, by one person
 GRID = 256  # tastes and characters are multiples of 1/GRID: sums of products are exact in float32
@@ -76,7 +82,8 @@ class World:
 def family() -> tuple[World, ...]:
     """The worlds of the family, a Latin hypercube of the prior."""
     columns = {
-        name: _strata(low, high, place) for place, (name, (low, high)) in enumerate(PRIOR.items())
+        name: _strata(low, high, place)
+        for place, (name, (low, high)) in enumerate(PRIOR.items())
     }
     return tuple(
         _world({name: float(column[number]) for name, column in columns.items()})
@@ -128,16 +135,21 @@ def ratings_of(
     not declared.
     """
     items_rng, people, visits, noise = (
-        np.random.default_rng(child) for child in np.random.SeedSequence([seed, 1952]).spawn(4)
+        np.random.default_rng(child)
+        for child in np.random.SeedSequence([seed, 1952]).spawn(4)
     )
     variances = np.arange(1.0, world.tastes + 1) ** -world.decay
     variances /= variances.sum()
     character = _on_grid(items_rng.standard_normal((n_items, world.tastes)))
-    taste = _on_grid(people.standard_normal((n_users, world.tastes)) * np.sqrt(variances))
+    taste = _on_grid(
+        people.standard_normal((n_users, world.tastes)) * np.sqrt(variances)
+    )
     quality = items_rng.standard_normal(n_items)
     other = np.sqrt(1 - world.known**2) * items_rng.standard_normal(n_items)
     popularity = world.popularity * (world.known * quality + other)
-    counts = _counts(world, n_items, each, people.standard_normal(n_users), people.random(n_users))
+    counts = _counts(
+        world, n_items, each, people.standard_normal(n_users), people.random(n_users)
+    )
     users, items, liking = _visits(world, taste, character, popularity, counts, visits)
     within = np.sqrt(world.within)
     score = (
@@ -210,7 +222,9 @@ def _visits(
         weight = np.rint(liking * np.float32(world.liking * WEIGHTS)) + level
         place = weight.clip(ends[0], ends[-1]).astype(np.int64) - ends[0]
         times = rng.standard_exponential(liking.shape, np.float32) * slowness[place]
-        last = np.sort(times, axis=1)[np.arange(len(times)), counts[start : start + step] - 1]
+        last = np.sort(times, axis=1)[
+            np.arange(len(times)), counts[start : start + step] - 1
+        ]
         users, items = np.nonzero(times <= last[:, None])
         visits.append((users + start, items, liking[users, items].astype(np.float64)))
     users, items, likings = (np.concatenate(part) for part in zip(*visits, strict=True))

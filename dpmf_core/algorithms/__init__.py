@@ -5,7 +5,13 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from dpmf_core import curator, privacy
-from dpmf_core.algorithms.base import Algorithm, Personal, PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Personal,
+    PrivateAlgorithm,
+    Recommender,
+    Streams,
+)
 from dpmf_core.algorithms.registry import Registry
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.data.samples import require_not_negative
@@ -69,7 +75,8 @@ def without_noise(kind: type[Algorithm]) -> type[Algorithm]:
 
     class WithoutNoise(kind):  # type: ignore[valid-type, misc]
         title: ClassVar[str] = f"{kind.title} without noise"
-        version: ClassVar[int] = kind.version + kind.version_without_noise  # either only rises
+        # either only rises
+        version: ClassVar[int] = kind.version + kind.version_without_noise
         adds_noise: ClassVar[bool] = False
 
         def plan(self, shape: Any, level: float) -> privacy.Event:
@@ -133,7 +140,8 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
     given_options = [
         name
         for name, value in options.items()
-        if value is not None and (name not in defaults or value != defaults[name].default)
+        if value is not None
+        and (name not in defaults or value != defaults[name].default)
     ]
     if given_options and not any(issubclass(kind, PrivateAlgorithm) for kind in kinds):
         titles = ", ".join(kind.title for kind in kinds)
@@ -145,7 +153,9 @@ def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
 
 
 def plan_by_level(
-    algorithm: Algorithm, shape: Any, noise: privacy.NoiseKind = privacy.NoiseKind.CONTINUOUS
+    algorithm: Algorithm,
+    shape: Any,
+    noise: privacy.NoiseKind = privacy.NoiseKind.CONTINUOUS,
 ) -> Callable[[float], privacy.Event]:
     """The plan of an algorithm with this kind of noise, as a function of its level.
 
@@ -172,7 +182,9 @@ def plan_by_level(
     return lambda level: on_grids(algorithm.plan(shape, level))
 
 
-def curator_for(algorithm: Algorithm, data: Any, noise: privacy.Noise) -> curator.Curator:
+def curator_for(
+    algorithm: Algorithm, data: Any, noise: privacy.Noise
+) -> curator.Curator:
     """A curator for one fit. data: `Ratings`, `Samples`, or tables of them by name."""
     if isinstance(data, Mapping):
         tables = data
@@ -182,7 +194,10 @@ def curator_for(algorithm: Algorithm, data: Any, noise: privacy.Noise) -> curato
 
 
 def curator_of(
-    algorithm: Algorithm, people: curator.People, noise: privacy.Noise, tables: Mapping[str, Any]
+    algorithm: Algorithm,
+    people: curator.People,
+    noise: privacy.Noise,
+    tables: Mapping[str, Any],
 ) -> curator.Curator:
     """A curator of these people for one fit.
 
@@ -205,7 +220,9 @@ def asks_sums_alone(algorithm: Algorithm) -> bool:
     return curator.CELLS_ARE_PUBLIC not in promise.assumptions
 
 
-def require_sums_alone(algorithm: Algorithm, name: str, bounds: tuple[float, float]) -> None:
+def require_sums_alone(
+    algorithm: Algorithm, name: str, bounds: tuple[float, float]
+) -> None:
     """Raise BadInput if an algorithm needs all ratings in memory.
 
     name, bounds: those of the ratings in parts.

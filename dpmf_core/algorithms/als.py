@@ -26,7 +26,9 @@ from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 
-PLENTY = 50.0  # ratings per user and item above which factors alone also find the offsets
+PLENTY = (
+    50.0  # ratings per user and item above which factors alone also find the offsets
+)
 RIDGE = 0.08
 BIAS_DAMPING = 5.0
 COLUMN_STRENGTH = 0.3  # below 1, because factors hold part of what local columns say
@@ -108,7 +110,11 @@ class ALS(Algorithm):
             yield from self._alternate_by_sums(curator, rng)
 
     def asks_sums_alone(self) -> bool:
-        return self.solver == "exact" and self.frequent_fraction == 1 and not self.ratings_per_user
+        return (
+            self.solver == "exact"
+            and self.frequent_fraction == 1
+            and not self.ratings_per_user
+        )
 
     def alternate(self, data: Ratings, rng: Streams) -> Iterator[Recommender]:
         """The model after each step on these ratings."""
@@ -120,7 +126,8 @@ class ALS(Algorithm):
         residuals = data.values - np.float32(model.centre) - b[data.items]
         unit = np.float32(data.shape.half_range / 2)
         users, items = (  # the iterative solver of each side over all steps
-            kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None for _ in range(2)
+            kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None
+            for _ in range(2)
         )
         for step in range(self.steps):
             if users:
@@ -140,9 +147,13 @@ class ALS(Algorithm):
                 solve = items
             V = solve(starts, data.users[order], targets, U, ridge, base=base)
             model = self._with_sides(model, V, b, data.shape)
-            yield self._with_columns(model, data.shape, len(data), exact_sums.sums_over(data))
+            yield self._with_columns(
+                model, data.shape, len(data), exact_sums.sums_over(data)
+            )
 
-    def _alternate_by_sums(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
+    def _alternate_by_sums(
+        self, curator: OpenCurator, rng: Streams
+    ) -> Iterator[Recommender]:
         """The model after each step on ratings in parts.
 
         Each item step is one exact sum over users; only its rounding differs from `alternate`.
@@ -169,7 +180,9 @@ class ALS(Algorithm):
         centre, b, damping = self._offsets(biases, shape, exact_sum)
         # stronger if ratings are few; chosen on MovieLens 1M cut to some items or users, and
         # checked on 100K and the cinema
-        ridge = self.regularisation or RIDGE * max(1.0, PLENTY / max(per_row, 1.0)) ** (2 / 3)
+        ridge = self.regularisation or RIDGE * max(1.0, PLENTY / max(per_row, 1.0)) ** (
+            2 / 3
+        )
         V = random_start(rng, shape.n_items, self.rank)
         joint = biases == "joint"
         pull = ridge, self.regularisation_exponent, self.unobserved_weight
@@ -177,9 +190,13 @@ class ALS(Algorithm):
 
     def _item_ridge(self, model: Recommender, counts: Array) -> Array:
         """The ridge of each item (n_items,), by its number of ratings."""
-        return np.asarray(model.ridge * np.maximum(counts, 1) ** self.regularisation_exponent)
+        return np.asarray(
+            model.ridge * np.maximum(counts, 1) ** self.regularisation_exponent
+        )
 
-    def _with_sides(self, model: Recommender, V: Array, b: Array, shape: Shape) -> Recommender:
+    def _with_sides(
+        self, model: Recommender, V: Array, b: Array, shape: Shape
+    ) -> Recommender:
         """The model with the items' sides of a step and the starting offsets b."""
         if model.mended:
             unit = np.float32(shape.half_range / 2)
@@ -187,7 +204,11 @@ class ALS(Algorithm):
         return replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
 
     def _with_columns(
-        self, model: Recommender, shape: Shape, n_ratings: int, exact_sum: exact_sums.ExactSum
+        self,
+        model: Recommender,
+        shape: Shape,
+        n_ratings: int,
+        exact_sum: exact_sums.ExactSum,
     ) -> Recommender:
         """Add local columns to the factors, if users have offsets.
 
@@ -197,7 +218,9 @@ class ALS(Algorithm):
             return model
         typical = max(n_ratings / shape.n_users, 1.0)
         strength = float(COLUMN_STRENGTH * typical**self.regularisation_exponent)
-        return with_local_columns(model, exact_sums.item_counts(exact_sum), shape, strength)
+        return with_local_columns(
+            model, exact_sums.item_counts(exact_sum), shape, strength
+        )
 
     def _offsets(
         self, biases: str, shape: Shape, exact_sum: exact_sums.ExactSum

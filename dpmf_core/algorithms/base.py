@@ -53,7 +53,11 @@ class Model:
     @property
     def arrays(self) -> dict[str, Array]:
         """The fields that are arrays, by name."""
-        return {name: value for name, value in self._fields() if isinstance(value, np.ndarray)}
+        return {
+            name: value
+            for name, value in self._fields()
+            if isinstance(value, np.ndarray)
+        }
 
     @property
     def shared(self) -> Mapping[str, Array]:
@@ -63,7 +67,11 @@ class Model:
     @property
     def settings(self) -> dict[str, Any]:
         """The other fields, by name; with `arrays` they suffice to rebuild this model."""
-        return {name: value for name, value in self._fields() if not isinstance(value, np.ndarray)}
+        return {
+            name: value
+            for name, value in self._fields()
+            if not isinstance(value, np.ndarray)
+        }
 
     def __repr__(self) -> str:
         """One line, with arrays by their shapes."""
@@ -165,7 +173,9 @@ class Recommender(Model):
         from dpmf_core import kernels  # compiled code is loaded when first needed
 
         rows = ratings.by_user, ratings.items, ratings.values
-        return kernels.residuals(*rows, self.centre, self.item_offsets, self.user_damping)
+        return kernels.residuals(
+            *rows, self.centre, self.item_offsets, self.user_damping
+        )
 
     def personal(self, history: Ratings) -> Personal:
         """Every user's own side from their `history`; zeros for a user without ratings.
@@ -178,12 +188,16 @@ class Recommender(Model):
             return Personal(np.zeros(n, np.float32), np.zeros((n, 0), np.float32))
         from dpmf_core import kernels
 
-        return history.cached_for(self, lambda: self.personal_by(kernels.solve_rows, history))
+        return history.cached_for(
+            self, lambda: self.personal_by(kernels.solve_rows, history)
+        )
 
     def personal_by(self, solve: Callable[..., Array], history: Ratings) -> Personal:
         """Every user's own side, with the least squares of `kernels.solve_rows` by `solve`."""
         if self.averages:
-            plain = replace(self, local_columns=self.local_columns[:, :0], averages=False)
+            plain = replace(
+                self, local_columns=self.local_columns[:, :0], averages=False
+            )
             own = plain.personal_by(solve, history)
             average = user_means(history, history.values - np.float32(self.centre))
             return Personal(own.offsets, np.column_stack([own.factors, average]))
@@ -191,14 +205,18 @@ class Recommender(Model):
         V = self.item_sides
         if not V.shape[1]:
             return Personal(offsets, np.zeros((history.n_users, 0), np.float32))
-        ridge = self.ridge * np.maximum(np.diff(history.by_user), 1) ** self.ridge_exponent
+        ridge = (
+            self.ridge * np.maximum(np.diff(history.by_user), 1) ** self.ridge_exponent
+        )
 
         def solved(sides: Array) -> Array:
             if self.unobserved_weight:
                 pull = self.unobserved_weight * (sides.T @ sides)
             else:
                 pull = None
-            return solve(history.by_user, history.items, residuals, sides, ridge, base=pull)
+            return solve(
+                history.by_user, history.items, residuals, sides, ridge, base=pull
+            )
 
         if not self.mended:
             return Personal(offsets, solved(V))
@@ -210,7 +228,9 @@ class Recommender(Model):
             from dpmf_core import kernels
 
             prior = self.prior_means(history)
-            residuals -= kernels.predict_pairs(prior, wider, history.users, history.items)
+            residuals -= kernels.predict_pairs(
+                prior, wider, history.users, history.items
+            )
             U = prior + solved(wider)
         return Personal(offsets + unit * U[:, -1], np.ascontiguousarray(U[:, :-1]))
 
@@ -241,7 +261,8 @@ class Recommender(Model):
             history.by_user, history.items, residuals, columns, self.ridge
         )
         return Personal(
-            own.offsets + unit * loadings[:, -1], np.hstack([own.factors, loadings[:, :-1]])
+            own.offsets + unit * loadings[:, -1],
+            np.hstack([own.factors, loadings[:, :-1]]),
         )
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
@@ -275,7 +296,9 @@ def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
     from dpmf_core import kernels
 
     sums = kernels.segment_sums(ratings.by_user, values)
-    return (sums / np.maximum(np.diff(ratings.by_user) + damping, 1e-9)).astype(np.float32)
+    return (sums / np.maximum(np.diff(ratings.by_user) + damping, 1e-9)).astype(
+        np.float32
+    )
 
 
 class Algorithm(BaseModel):
@@ -333,7 +356,9 @@ class Algorithm(BaseModel):
     adds_noise: ClassVar[bool] = True
 
     @classmethod
-    def recommend(cls, shape: Any, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Any, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Parameters that suit a public shape, a budget and the given parameters.
 
         Parameters that are absent keep their field's default.
@@ -349,7 +374,10 @@ class Algorithm(BaseModel):
 
         They are those of a budget with almost no noise, except for `exact_settings`.
         """
-        settings = {**cls.recommend(shape, ALMOST_NO_NOISE, parameters), **cls.exact_settings}
+        settings = {
+            **cls.recommend(shape, ALMOST_NO_NOISE, parameters),
+            **cls.exact_settings,
+        }
         if "rank" in settings:
             settings["rank"] = min(settings["rank"], shape.n_items)
         return settings
@@ -379,7 +407,9 @@ class Algorithm(BaseModel):
 
         Raises BadInput if the source has none.
         """
-        raise BadInput(f"{self.title} has no calibration from its source. Use --calibration exact.")
+        raise BadInput(
+            f"{self.title} has no calibration from its source. Use --calibration exact."
+        )
 
     def guarantee(self) -> Guarantee:
         return NOT_PRIVATE
@@ -432,7 +462,9 @@ class PrivateAlgorithm(Algorithm):
         sizes = []
         for candidate in self.statistics(shape):
             if candidate.name == statistic:
-                sizes.append(triangle(n) if candidate.symmetric else candidate.per_item * n)
+                sizes.append(
+                    triangle(n) if candidate.symmetric else candidate.per_item * n
+                )
         return max(sizes, default=n)
 
 
@@ -441,7 +473,9 @@ def triangle(size: int) -> int:
     return size * (size + 1) // 2
 
 
-def fits_in_memory(algorithm: Algorithm, shape: Shape, instead: str = "--top-items") -> None:
+def fits_in_memory(
+    algorithm: Algorithm, shape: Shape, instead: str = "--top-items"
+) -> None:
     """Raise BadInput if an item x item matrix would be too large."""
     if shape.n_items > MOST_ITEMS:
         raise BadInput(

@@ -8,13 +8,28 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmf_core.algorithms import item_offsets
-from dpmf_core.algorithms.base import Algorithm, PrivateAlgorithm, Recommender, Streams, user_means
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    PrivateAlgorithm,
+    Recommender,
+    Streams,
+    user_means,
+)
 from dpmf_core.algorithms.exact_sums import damped_biases, item_counts, mean_rating
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
-from dpmf_core.curator import Block, Curator, Held, OpenCurator, Range, Statistic, Totals, on_grid
+from dpmf_core.curator import (
+    Block,
+    Curator,
+    Held,
+    OpenCurator,
+    Range,
+    Statistic,
+    Totals,
+    on_grid,
+)
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Guarantee, Repeat, Status
 
@@ -76,11 +91,15 @@ class Popularity(Algorithm):
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         shape: Shape = curator.shape
-        rank = np.argsort(np.argsort(item_counts(curator.total), kind="stable"), kind="stable")
+        rank = np.argsort(
+            np.argsort(item_counts(curator.total), kind="stable"), kind="stable"
+        )
         # the counts order lists and leave predicted ratings alone
         tiny = (rank / max(shape.n_items, 1) * 1e-6).astype(np.float32)
         centre = mean_rating(curator.total, shape)
-        yield Recommender.of_means(shape, centre=centre, item_offsets=tiny, user_damping=None)
+        yield Recommender.of_means(
+            shape, centre=centre, item_offsets=tiny, user_damping=None
+        )
 
 
 class Bias(Algorithm):
@@ -130,16 +149,22 @@ class UserMeans(Statistic):
         rows: Ratings = block.rows
         present = np.diff(rows.by_user) > 0
         means = (
-            user_means(rows, rows.values - np.float32(rows.shape.mid_range)) / rows.shape.half_range
+            user_means(rows, rows.values - np.float32(rows.shape.mid_range))
+            / rows.shape.half_range
         ).clip(-1, 1)
-        totals[0][:] += on_grid(means[present], 1.0, block.n_units).sum(dtype=float), present.sum()
+        totals[0][:] += (
+            on_grid(means[present], 1.0, block.n_units).sum(dtype=float),
+            present.sum(),
+        )
 
 
 def private_mean(curator: Curator) -> float:
     """The mean of user means: each non-empty user sends their mean and a 1."""
     shape = curator.shape
     total, count = curator.release(UserMeans())
-    return float(shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1))
+    return float(
+        shape.mid_range + shape.half_range * np.clip(total / max(count, 1.0), -1, 1)
+    )
 
 
 class OffsetsAlone(ProvenForUsers):
@@ -203,7 +228,9 @@ class OwnContent(UserMean):
     source = "trivial predictor"
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
-        yield with_local_columns(Recommender.of_means(curator.shape), None, curator.shape)
+        yield with_local_columns(
+            Recommender.of_means(curator.shape), None, curator.shape
+        )
 
 
 # ---- without a curator ---------------------------------------------------------------------------
@@ -234,7 +261,9 @@ class Messages(Statistic):
     def empty(self, shape: Shape, rows: Held, at: Range) -> Totals:
         return (np.zeros((at[1] - at[0], 2 * shape.n_items)),)
 
-    def add(self, block: Block, totals: Totals, rows: tuple[Array, Array], at: Range) -> None:
+    def add(
+        self, block: Block, totals: Totals, rows: tuple[Array, Array], at: Range
+    ) -> None:
         """at: the users, by their numbers in the whole population."""
         users = block.ids[block.rows.users]
         low, high = at
@@ -257,7 +286,9 @@ class LocalBias(OffsetsAlone):
     training_cost = 3
     trusts_nobody = True
     title = "Local biases"
-    words = "item offsets from messages to which each user adds noise: no trusted curator"
+    words = (
+        "item offsets from messages to which each user adds noise: no trusted curator"
+    )
     source = "ours, after Kasiviswanathan et al. 2011 and McSherry & Mironov 2009"
     version = 3
 
@@ -277,7 +308,8 @@ class LocalBias(OffsetsAlone):
 
     def plan(self, shape: Shape, level: float) -> Event:
         return Repeat(
-            Messages().event(level * math.sqrt(item_offsets.RELEASES)), item_offsets.RELEASES
+            Messages().event(level * math.sqrt(item_offsets.RELEASES)),
+            item_offsets.RELEASES,
         )
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
@@ -285,17 +317,23 @@ class LocalBias(OffsetsAlone):
         unit = shape.half_range / 2
 
         def release(weights: Array, offsets: Array) -> Array:
-            return added_up(curator, curator.hold(item_offsets.offset_rows, unit, weights, offsets))
+            return added_up(
+                curator, curator.hold(item_offsets.offset_rows, unit, weights, offsets)
+            )
 
         noise = curator.scale(Messages()) * math.sqrt(shape.n_users)
-        biases = item_offsets.biases_from(release, noise, shape, unit, self.prior_deviation)
+        biases = item_offsets.biases_from(
+            release, noise, shape, unit, self.prior_deviation
+        )
         yield self.model(biases, shape)
 
 
 def added_up(curator: Curator, rows: Held) -> Array:
     """The sum of all messages (2 n_items,), whose noise is sqrt(n) times that of one."""
     total = np.zeros(2 * curator.shape.n_items)
-    for _, messages in curator.release_parts(Messages(), user_ranges(curator.shape), rows):
+    for _, messages in curator.release_parts(
+        Messages(), user_ranges(curator.shape), rows
+    ):
         total += messages.sum(axis=0)
     return total
 
@@ -303,4 +341,6 @@ def added_up(curator: Curator, rows: Held) -> Array:
 def user_ranges(shape: Shape) -> list[Range]:
     """Ranges of users whose messages are held together."""
     many = max(1, AT_ONCE // (2 * shape.n_items))
-    return [(low, min(low + many, shape.n_users)) for low in range(0, shape.n_users, many)]
+    return [
+        (low, min(low + many, shape.n_users)) for low in range(0, shape.n_users, many)
+    ]

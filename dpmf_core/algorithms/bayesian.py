@@ -14,17 +14,27 @@ import numpy as np
 from scipy.stats import wishart
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Algorithm, Personal, Recommender, Streams, rated_shares
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Personal,
+    Recommender,
+    Streams,
+    rated_shares,
+)
 from dpmf_core.algorithms.local_columns import scaled
 from dpmf_core.algorithms.parameters import parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 
-INTERCEPT = 2.0  # prior precision of the mean of all rows, relative to that of their residuals
+INTERCEPT = (
+    2.0  # prior precision of the mean of all rows, relative to that of their residuals
+)
 GAMMA = 0.5  # shape and rate of the priors of scalar precisions
 SPREAD = 0.1  # standard deviation of the starting factors
-BETWEEN = 4  # the most draws in each model before the last; they serve only the error curve
+BETWEEN = (
+    4  # the most draws in each model before the last; they serve only the error curve
+)
 PASSES = 4  # of the power iteration for the singular vectors
 MOST_SIDES = 255  # factors and offset of a row that fit the kernel's tiles
 
@@ -60,18 +70,26 @@ class PosteriorDraws(Recommender):
         values = (history.values - np.float32(self.centre)) / unit
         features = user_features(history, self.loadings, self.mean_log_count)
         sides = [self._side(history, values, features, draw) for draw in range(draws)]
-        offsets = unit * np.mean([side[:, -1] for side in sides], axis=0, dtype=np.float32)
+        offsets = unit * np.mean(
+            [side[:, -1] for side in sides], axis=0, dtype=np.float32
+        )
         factors = np.hstack([side[:, :-1] for side in sides]) * (unit / draws)
         return Personal(np.asarray(offsets), factors)
 
-    def _side(self, history: Ratings, values: Array, features: Array, draw: int) -> Array:
+    def _side(
+        self, history: Ratings, values: Array, features: Array, draw: int
+    ) -> Array:
         """Posterior means (n_users, r + 1) of users' factors and offsets, given one draw."""
         r = self.links.shape[2] - 1
         V = self.item_factors[:, draw * r : (draw + 1) * r]
         prior = (features @ self.links[draw]).astype(np.float32)
-        at_prior = _products(prior, np.column_stack([V, self.draw_offsets[:, draw]]), history)
+        at_prior = _products(
+            prior, np.column_stack([V, self.draw_offsets[:, draw]]), history
+        )
         # in coordinates in which the prior's covariance is the identity
-        root = np.linalg.cholesky(np.linalg.inv(self.precisions[draw])).astype(np.float32)
+        root = np.linalg.cholesky(np.linalg.inv(self.precisions[draw])).astype(
+            np.float32
+        )
         columns = np.column_stack([V, np.ones(len(V), np.float32)]) @ root
         rows = history.by_user, history.items, values - at_prior
         deviation = kernels.solve_rows(*rows, columns, 1 / self.noise_precisions[draw])
@@ -84,14 +102,17 @@ class BMF(Algorithm):
     id = "bmf"
     title = "Bayesian MF"
     words = (
-        "Bayesian matrix factorisation that also uses which items each user rated, without privacy"
+        "Bayesian matrix factorisation that also uses which items each user rated, "
+        "without privacy"
     )
     source = "Salakhutdinov & Mnih 2008; Simm et al. 2015; Rendle, Zhang & Koren 2019"
     model_type = PosteriorDraws
     uses_item_features = True
 
     rank: int = parameter(31, "rank r", "number of latent factors", (1, MOST_SIDES - 1))
-    steps: int = parameter(80, "sweeps T", "successive draws of all factors", (1, 10_000))
+    steps: int = parameter(
+        80, "sweeps T", "successive draws of all factors", (1, 10_000)
+    )
     draws: int = parameter(
         16,
         "draws S",
@@ -121,7 +142,9 @@ class BMF(Algorithm):
         """Steps spread evenly over the later three quarters, the last one included."""
         first = self.steps // 4 + 1
         count = min(self.draws, self.steps - first + 1)
-        return frozenset(np.linspace(self.steps, first, count).round().astype(int).tolist())
+        return frozenset(
+            np.linspace(self.steps, first, count).round().astype(int).tolist()
+        )
 
 
 @dataclass(frozen=True)
@@ -162,12 +185,17 @@ class _Side:
         left = U - F @ self.link
         scatter = np.eye(size) + left.T @ left + (self.link.T * D) @ self.link
         self.precision = np.atleast_2d(
-            wishart.rvs(size + len(U) + len(D), np.linalg.inv(scatter), random_state=rng.init)
+            wishart.rvs(
+                size + len(U) + len(D), np.linalg.inv(scatter), random_state=rng.init
+            )
         )
         root = np.linalg.cholesky(self._products + np.diag(D))
         spread = np.linalg.solve(np.linalg.cholesky(self.precision).T, np.eye(size)).T
         mean = np.linalg.solve(root.T, np.linalg.solve(root, F.T @ U))
-        self.link = mean + np.linalg.solve(root.T, rng.init.standard_normal(mean.shape)) @ spread
+        self.link = (
+            mean
+            + np.linalg.solve(root.T, rng.init.standard_normal(mean.shape)) @ spread
+        )
         free = self.link[1:]
         if len(free):
             pull = float(np.sum((free @ self.precision) * free))
@@ -245,14 +273,20 @@ class _Chain:
 def _products(U: Array, V: Array, data: Ratings) -> Array:
     """u . v + a + b for every rating; the offsets a and b are the last columns of U and V."""
     sides = U[:, -1], V[:, -1], U[:, :-1], V[:, :-1]
-    return kernels.predict_ratings(0.0, *sides, data.users, data.items, (-np.inf, np.inf))
+    return kernels.predict_ratings(
+        0.0, *sides, data.users, data.items, (-np.inf, np.inf)
+    )
 
 
 def user_features(history: Ratings, loadings: Array, mean_log_count: float) -> Array:
     """1, a user's attention and the logarithm of their number of ratings, (n_users, K + 2)."""
     counts = np.diff(history.by_user)
     return np.column_stack(
-        [np.ones(len(counts)), rated_shares(history) @ loadings, np.log1p(counts) - mean_log_count]
+        [
+            np.ones(len(counts)),
+            rated_shares(history) @ loadings,
+            np.log1p(counts) - mean_log_count,
+        ]
     )
 
 
@@ -268,7 +302,9 @@ def _attention(data: Ratings, count: int, rng: Streams) -> tuple[Array, Array]:
         return (np.zeros((data.n_items, 0)),) * 2
     per_user = np.diff(data.by_user)
     root = 1 / np.sqrt(np.maximum(data.item_counts, 1))
-    weights = np.repeat(1 / np.sqrt(np.maximum(per_user, 1)), per_user) * root[data.items]
+    weights = (
+        np.repeat(1 / np.sqrt(np.maximum(per_user, 1)), per_user) * root[data.items]
+    )
     seed = int(rng.init.integers(2**31))
     _, values, vectors = randomized_svd(
         data.matrix(weights), count, n_iter=PASSES, random_state=seed

@@ -49,7 +49,9 @@ class Components(Model):
             W = self.basis.astype(np.float32)
             bounds = self.threshold, self.limit
             return Own(*kernel.robust_coefficients(X, W, *bounds, passes=self.passes))
-        return Own(coefficients(samples.scaled(samples.X), self.basis).astype(np.float32))
+        return Own(
+            coefficients(samples.scaled(samples.X), self.basis).astype(np.float32)
+        )
 
 
 def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:

@@ -49,11 +49,19 @@ class Sketch(Algorithm):
     version = 5
 
     rank: int = parameter(
-        16, "dimension d", "components of a factor; the source uses 8, 16 and 32", (1, 512)
+        16,
+        "dimension d",
+        "components of a factor; the source uses 8, 16 and 32",
+        (1, 512),
     )
-    depth: int = parameter(4, "depth k", "rows of the sketch; 1 is feature hashing", (1, 16))
+    depth: int = parameter(
+        4, "depth k", "rows of the sketch; 1 is feature hashing", (1, 16)
+    )
     space_gain: float = parameter(
-        1.0, "space gain γ", "size of the factors divided by the size of the table", (0.1, 1000)
+        1.0,
+        "space gain γ",
+        "size of the factors divided by the size of the table",
+        (0.1, 1000),
     )
     threshold: float = parameter(
         4.0,
@@ -75,9 +83,14 @@ class Sketch(Algorithm):
         " their median, which it names as more robust to noise",
     )
     learning_rate: float = parameter(
-        0.05, "learning rate η", "of the first epoch, for ratings in units of a star", (LEAST, 1)
+        0.05,
+        "learning rate η",
+        "of the first epoch, for ratings in units of a star",
+        (LEAST, 1),
     )
-    decay: float = parameter(1.0, "decay b", "the rate of epoch t is η / (1 + b t / T)", (0, 100))
+    decay: float = parameter(
+        1.0, "decay b", "the rate of epoch t is η / (1 + b t / T)", (0, 100)
+    )
     regularisation: float = parameter(
         0.04, "regularisation λ", "pull of factors towards 0 at every rating", (0, 100)
     )
@@ -114,9 +127,9 @@ class Sketch(Algorithm):
         user_keys = hash_keys(rng.init, self.depth)
         item_keys = hash_keys(rng.init, self.depth)
         # a factor of 0 would stay 0
-        C = (rng.init.standard_normal(self.depth * w) * START * math.sqrt(self.depth / d)).astype(
-            np.float32
-        )
+        C = (
+            rng.init.standard_normal(self.depth * w) * START * math.sqrt(self.depth / d)
+        ).astype(np.float32)
         limit = self.threshold * (2 if self.loss == "half" else 1) / unit**2
         for step in range(self.steps):
             order = shuffled_range(len(data), rng.sampling + step)
@@ -128,7 +141,10 @@ class Sketch(Algorithm):
             )  # fmt: skip
             users, items = (
                 kernel.vectors(C, keys, count, d, w, by_median)
-                for keys, count in ((user_keys, data.n_users), (item_keys, data.n_items))
+                for keys, count in (
+                    (user_keys, data.n_users),
+                    (item_keys, data.n_items),
+                )
             )
             yield SketchModel(
                 model.bounds,

@@ -29,7 +29,12 @@ from dpmf_core.algorithms.item_systems import (
 )
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.algorithms.parameters import parameter
-from dpmf_core.algorithms.spectrum import MomentNoise, nearest_psd, rating_factors, spectrum
+from dpmf_core.algorithms.spectrum import (
+    MomentNoise,
+    nearest_psd,
+    rating_factors,
+    spectrum,
+)
 from dpmf_core.algorithms.svd import capped_ratings, top_directions
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import draw_key
@@ -75,13 +80,18 @@ class DPALS(DPALSPlan):
         for step, (step_curator, entries) in enumerate(
             self._step_curators(curator, model, counts, kept_items, rng.sampling)
         ):
-            training = replace(model, item_factors=V, ridge=self.user_regularisation, mended=False)
+            training = replace(
+                model, item_factors=V, ridge=self.user_regularisation, mended=False
+            )
             key = draw_key(rng.sampling, 2 * step + 1)
-            U = step_curator.hold(user_factors, self.clip_norm, training, own_share, key)
+            U = step_curator.hold(
+                user_factors, self.clip_norm, training, own_share, key
+            )
             V = np.zeros_like(V)
             V[kept_items] = self._item_step(step_curator, U, entries, ridge, kept_items)
             model = replace(
-                model, item_factors=V * np.float32(self.clip_norm / math.sqrt(self.rank))
+                model,
+                item_factors=V * np.float32(self.clip_norm / math.sqrt(self.rank)),
             )
             yield self._with_columns(model, counts, shape)
             if self.orthonormalise:
@@ -105,7 +115,10 @@ class DPALS(DPALSPlan):
                 yield group, group.hold(item_entries, *shared, key)
         elif self.resample:  # [C21, Alg. 1, line 7]
             for step in range(self.steps):
-                yield curator, curator.hold(item_entries, *shared, draw_key(key, 2 * step))
+                yield (
+                    curator,
+                    curator.hold(item_entries, *shared, draw_key(key, 2 * step)),
+                )
         else:
             entries = curator.hold(item_entries, *shared, key)
             yield from itertools.repeat((curator, entries), self.steps)
@@ -117,7 +130,11 @@ class DPALS(DPALSPlan):
 
         With a global mean, items without factors get the user's average [C21, section 5.1].
         """
-        if not self.biases and self.centring == "global" and self._n_kept(shape) < shape.n_items:
+        if (
+            not self.biases
+            and self.centring == "global"
+            and self._n_kept(shape) < shape.n_items
+        ):
             without_factors = ~model.item_factors.any(axis=1, keepdims=True)
             column = np.asarray(without_factors, np.float32)
             return replace(model, local_columns=column, averages=True)
@@ -163,7 +180,10 @@ class DPALS(DPALSPlan):
     def _item_ridge(self, counts: NoisyCounts | None, kept_items: Array) -> Array:
         ridge = self.regularisation * self.clip_norm**2 * np.ones(len(kept_items))
         if counts is not None:
-            ridge *= np.maximum(counts.values[kept_items], 1.0) ** self.regularisation_exponent
+            ridge *= (
+                np.maximum(counts.values[kept_items], 1.0)
+                ** self.regularisation_exponent
+            )
         return ridge
 
     def entry_rule(self, shape: Shape) -> EntryRule:
@@ -190,7 +210,11 @@ class DPALS(DPALSPlan):
         return V
 
     def _directions(
-        self, curator: Curator, model: Recommender, counts: NoisyCounts | None, kept_items: Array
+        self,
+        curator: Curator,
+        model: Recommender,
+        counts: NoisyCounts | None,
+        kept_items: Array,
     ) -> Array:
         """Item factors (n_kept, at most rank) from one noisy second moment of rows of norm 1.
 
@@ -209,7 +233,9 @@ class DPALS(DPALSPlan):
             return top_directions(moment, most)
         n_users = curator.shape.n_users
         uniform = MomentNoise.uniform(len(moment), n_users, noise)
-        return rating_factors(spectrum(moment, uniform, most, 0.9), level, 0.25, n_users)
+        return rating_factors(
+            spectrum(moment, uniform, most, 0.9), level, 0.25, n_users
+        )
 
     def _item_step(
         self, curator: Curator, U: Held, entries: Held, ridge: Array, kept_items: Array
@@ -232,7 +258,9 @@ class DPALS(DPALSPlan):
             # (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j)
             systems = (noisy_H.astype(np.float32), noisy_w.astype(np.float32))
             some = slice(*at)
-            V[some] = kernels.solve_psd(*systems, ridge[some], base=base, project=self.psd)
+            V[some] = kernels.solve_psd(
+                *systems, ridge[some], base=base, project=self.psd
+            )
         return V
 
 
@@ -248,10 +276,15 @@ class AdaDPALS(DPALS):
     training_cost: ClassVar[int] = 9
     is_usual_rival: ClassVar[bool] = True
     title: ClassVar[str] = "Ada-DPALS"
-    words: ClassVar[str] = "DPALS that uses every rating, weighted by the rarity of its item"
+    words: ClassVar[str] = (
+        "DPALS that uses every rating, weighted by the rarity of its item"
+    )
     source: ClassVar[str] = "Krichene et al. 2023"
     version_without_noise: ClassVar[int] = 2
-    exact_settings: ClassVar[dict[str, Any]] = {**DPALS.exact_settings, "regularisation": 200.0}
+    exact_settings: ClassVar[dict[str, Any]] = {
+        **DPALS.exact_settings,
+        "regularisation": 200.0,
+    }
 
     rarity_exponent: float = parameter(
         0.5, "rarity exponent μ′", "weight ∝ (noisy item count)^-μ′", (0, 1)
@@ -267,7 +300,9 @@ class AdaDPALS(DPALS):
     ) -> dict[str, Any]:
         """Those of DPALS, with few ratings per user: here k only sets the total of the weights."""
         settings = super().recommend(shape, budget, parameters)
-        return settings | ({} if budget is None else {"ratings_per_user": few_ratings(shape)})
+        return settings | (
+            {} if budget is None else {"ratings_per_user": few_ratings(shape)}
+        )
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """Raise BadInput: [K23] states no noise in closed form."""
@@ -284,7 +319,10 @@ class AdaDPALS(DPALS):
     def _gram_rounding(self, shape: Shape) -> float:
         """docs/PRIVACY.md, "Lemmas", 8: sqrt(w) u is rounded once more."""
         root_k = self._root_entries(shape)
-        step = grid_step(math.sqrt(root_k) * self.clip_norm, shape.n_users, 2) / self.clip_norm
+        step = (
+            grid_step(math.sqrt(root_k) * self.clip_norm, shape.n_users, 2)
+            / self.clip_norm
+        )
         spread = self._n_kept(shape) / root_k**2
         return float(8 * math.sqrt(self.rank) * step * spread**0.25)
 
@@ -299,6 +337,8 @@ def orthonormal(V: Array) -> Array:
     """V (V^T V)^(-1/2): the nearest matrix with orthonormal columns; zero directions stay zero."""
     values, Q = np.linalg.eigh(V.T.astype(np.float64) @ V)
     inverse_root = np.where(
-        values > values.max(initial=0.0) * 1e-12, 1 / np.sqrt(np.maximum(values, 1e-300)), 0.0
+        values > values.max(initial=0.0) * 1e-12,
+        1 / np.sqrt(np.maximum(values, 1e-300)),
+        0.0,
     )
     return np.asarray(V @ (Q * inverse_root @ Q.T), np.float32)

@@ -11,7 +11,11 @@ from dpmf_core.algorithms.base import triangle
 from dpmf_core.algorithms.baselines import ProvenForUsers, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
-from dpmf_core.algorithms.item_offsets import SumsAndCounts, bias_plan, recommended_biases
+from dpmf_core.algorithms.item_offsets import (
+    SumsAndCounts,
+    bias_plan,
+    recommended_biases,
+)
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter, share_field
 from dpmf_core.algorithms.svd import CappedCounts
@@ -51,10 +55,14 @@ class DPALSPlan(ProvenForUsers):
         (1, MOST_OF_A_USER),
     )
     sampling: Literal["uniform", "adaptive"] = choice(
-        "uniform", "which k ratings: random, or those of the rarest items by noisy counts"
+        "uniform",
+        "which k ratings: random, or those of the rarest items by noisy counts",
     )
     regularisation: float = parameter(
-        1.0, "item ridge λ", "pull of item factors towards 0, in units of Γᵤ²", (LEAST, 1e6)
+        1.0,
+        "item ridge λ",
+        "pull of item factors towards 0, in units of Γᵤ²",
+        (LEAST, 1e6),
     )
     regularisation_exponent: float = parameter(
         0.0, "λ's exponent", "λ is multiplied by (noisy item count)^exponent", (0, 1)
@@ -69,12 +77,18 @@ class DPALSPlan(ProvenForUsers):
         0.1, "user ridge", "of a user's own least squares during training", (LEAST, 1e6)
     )
     prediction_ridge: float = parameter(
-        0.8, "prediction ridge", "of a user's own least squares on the final factors", (LEAST, 1e6)
+        0.8,
+        "prediction ridge",
+        "of a user's own least squares on the final factors",
+        (LEAST, 1e6),
     )
-    biases: bool = choice(True, "private item offsets first, then factors on the residuals")
+    biases: bool = choice(
+        True, "private item offsets first, then factors on the residuals"
+    )
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     centring: Literal["none", "user", "global"] = choice(
-        "user", "without biases, subtract: nothing, the user's own mean, or a noisy global mean"
+        "user",
+        "without biases, subtract: nothing, the user's own mean, or a noisy global mean",
     )
     frequent_fraction: float = parameter(
         1.0,
@@ -83,7 +97,9 @@ class DPALSPlan(ProvenForUsers):
         (LEAST, 1),
     )
     psd: bool = parameter(
-        True, "PSD projection", "project noisy Gram matrices onto the positive semi-definite cone"
+        True,
+        "PSD projection",
+        "project noisy Gram matrices onto the positive semi-definite cone",
     )
     orthonormalise: bool = choice(True, "orthonormal item factors between steps")
     unobserved_weight: float = parameter(
@@ -103,7 +119,9 @@ class DPALSPlan(ProvenForUsers):
         "of the budget left after biases and counts, unless the start is random",
     )
     gram_share: float = share_field(
-        0.5, "budget share of Grams", "of each step; the rest goes to the right-hand sides"
+        0.5,
+        "budget share of Grams",
+        "of each step; the rest goes to the right-hand sides",
     )
     resample: bool = parameter(
         False,
@@ -159,7 +177,9 @@ class DPALSPlan(ProvenForUsers):
         }
 
     @classmethod
-    def recommend_without_noise(cls, shape: Shape, parameters: dict[str, Any]) -> dict[str, Any]:
+    def recommend_without_noise(
+        cls, shape: Shape, parameters: dict[str, Any]
+    ) -> dict[str, Any]:
         settings = super().recommend_without_noise(shape, parameters)
         return settings | {"rank": min(MOST_FACTORS, settings["rank"])}
 
@@ -176,7 +196,9 @@ class DPALSPlan(ProvenForUsers):
         return uses_counts and not self.biases
 
     def _n_kept(self, shape: Shape) -> int:
-        return max(1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items)))
+        return max(
+            1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items))
+        )
 
     def _rating_clip(self, shape: Shape) -> float:
         return self.rating_clip * shape.half_range
@@ -208,7 +230,9 @@ class DPALSPlan(ProvenForUsers):
                 release = statistic.next_to_grams(ratio, self._gram_rounding(shape), z)
             (first if once else step).append(release)
         if self.disjoint_users:
-            return sequence(*first, *(on_groups(release, self.steps) for release in step))
+            return sequence(
+                *first, *(on_groups(release, self.steps) for release in step)
+            )
         return sequence(*first, Repeat(sequence(*step), self.steps))
 
     def _allocation(self, shape: Shape) -> list[tuple[Statistic, float, bool]]:
@@ -235,7 +259,11 @@ class DPALSPlan(ProvenForUsers):
         steps = 1 if self.disjoint_users else self.steps  # in which one user takes part
         if moment:
             parts.append(
-                (item_systems.UserMoment(self.clip_norm), remainder * moment / steps, False)
+                (
+                    item_systems.UserMoment(self.clip_norm),
+                    remainder * moment / steps,
+                    False,
+                )
             )
         remainder *= (1 - moment) / steps
         grams, right_sides = self._item_statistics(shape)
@@ -250,9 +278,9 @@ class DPALSPlan(ProvenForUsers):
         self, shape: Shape
     ) -> tuple[item_systems.ItemGrams, item_systems.ItemRightSides]:
         root_k = self._root_entries(shape)
-        return item_systems.ItemGrams(self.clip_norm, root_k), item_systems.ItemRightSides(
-            self.clip_norm, root_k, self._rating_clip(shape)
-        )
+        return item_systems.ItemGrams(
+            self.clip_norm, root_k
+        ), item_systems.ItemRightSides(self.clip_norm, root_k, self._rating_clip(shape))
 
     def _gram_rounding(self, shape: Shape) -> float:
         """What the grid adds to the squared distance of two users' Grams, in squared sensitivities.
@@ -279,18 +307,25 @@ class DPALSPlan(ProvenForUsers):
         ln(1/delta)))/eps on each. Other releases come on top. Raises BadInput if Algorithm 1 is not
         what is run.
         """
-        if self.biases or self.disjoint_users or self.start != "random" or self.gram_share != 0.5:
+        if (
+            self.biases
+            or self.disjoint_users
+            or self.start != "random"
+            or self.gram_share != 0.5
+        ):
             raise BadInput(
                 "The source's noise is that of its Theorem 1, which needs biases=false,"
                 " disjoint_users=false, start=random and gram_share=0.5. Set these, or use"
                 " --calibration exact."
             )
         multiplier = (
-            math.sqrt(2 * self.steps * (budget.epsilon - math.log(budget.delta))) / budget.epsilon
+            math.sqrt(2 * self.steps * (budget.epsilon - math.log(budget.delta)))
+            / budget.epsilon
         )
         grams, _ = self._item_statistics(shape)
         share = next(share for one, share, _ in self._allocation(shape) if one == grams)
-        root_k = math.sqrt(self.ratings_per_user)  # the source's k, even if there are fewer items
+        # the source's k, even if there are fewer items
+        root_k = math.sqrt(self.ratings_per_user)
         return multiplier * math.sqrt(share) * root_k / self._root_entries(shape)
 
 

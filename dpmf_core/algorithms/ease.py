@@ -140,7 +140,9 @@ class SlopeOneModel(RowModel):
     pairs: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
 
     def personal(self, history: Ratings) -> OwnRow:
-        means = self.centre + user_means(history, history.values - np.float32(self.centre))
+        means = self.centre + user_means(
+            history, history.values - np.float32(self.centre)
+        )
         rows = history.matrix(history.values.astype(np.float64))
         return OwnRow(means, np.zeros((history.n_users, 0), np.float32), rows)
 
@@ -159,7 +161,9 @@ class SlopeOneModel(RowModel):
         weights = rated @ (lower + lower.T)
         total = rows @ (lower + lower.T) - rated @ (upper - upper.T)
         means = np.broadcast_to(personal.offsets[users][:, None], weights.shape)
-        return np.where(weights > 0, total / np.maximum(weights, 1), means).astype(np.float32)
+        return np.where(weights > 0, total / np.maximum(weights, 1), means).astype(
+            np.float32
+        )
 
 
 class SlopeOne(Algorithm):
@@ -184,4 +188,6 @@ class SlopeOne(Algorithm):
         counts = (rated.T @ rated).toarray()
         sums = (data.matrix(data.values.astype(np.float64)).T @ rated).toarray()
         pairs = (np.triu(sums - sums.T, 1) + np.tril(counts, -1)).astype(np.float32)
-        yield SlopeOneModel.of_means(data.shape, centre=centre, user_damping=None, pairs=pairs)
+        yield SlopeOneModel.of_means(
+            data.shape, centre=centre, user_damping=None, pairs=pairs
+        )

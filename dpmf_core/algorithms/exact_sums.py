@@ -56,7 +56,9 @@ class LeftOver(ExactStatistic):
     def add(self, block: Block, totals: Totals, centre: float, b: Array) -> None:
         rows: Ratings = block.rows
         a = user_means(rows, rows.values - centre - b[rows.items], self.damping)
-        totals[0][:] += np.bincount(rows.items, rows.values - centre - a[rows.users], len(b))
+        totals[0][:] += np.bincount(
+            rows.items, rows.values - centre - a[rows.users], len(b)
+        )
 
 
 def sums_over(rows: Ratings) -> ExactSum:
@@ -125,8 +127,15 @@ class ItemSystems(ExactStatistic):
         m = data.n_items
         sides = own.factors.astype(np.float64)
         if model.mended:
-            sides = np.column_stack([sides, np.full(data.n_users, data.shape.half_range / 2)])
-        residuals = data.values - np.float32(model.centre) - b[data.items] - own.offsets[data.users]
+            sides = np.column_stack(
+                [sides, np.full(data.n_users, data.shape.half_range / 2)]
+            )
+        residuals = (
+            data.values
+            - np.float32(model.centre)
+            - b[data.items]
+            - own.offsets[data.users]
+        )
         starts, order = data.by_item
         users = data.users[order]
         targets = residuals[order].astype(np.float64)

@@ -23,7 +23,15 @@ from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import choice, parameter
 from dpmf_core.algorithms.svd import clipped_rows
 from dpmf_core.base.arrays import Array
-from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
+from dpmf_core.curator import (
+    Block,
+    Curator,
+    Held,
+    OpenCurator,
+    Statistic,
+    Totals,
+    on_grid,
+)
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.replay import Rows, replay
 
@@ -69,8 +77,12 @@ class FrankWolfeModel(Recommender):
             history_part = history.only(frequent)
             residuals = residuals[frequent]
         rows = self.rows(history_part, residuals)
-        factors = replay(rows, self.item_factors, self.inverse_singular, self.rates, self.kappa)
-        return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
+        factors = replay(
+            rows, self.item_factors, self.inverse_singular, self.rates, self.kappa
+        )
+        return self.with_loadings(
+            history, Personal(offsets, factors.astype(np.float32))
+        )
 
 
 # ---- what users hold and add ---------------------------------------------------------------------
@@ -99,7 +111,9 @@ def advanced_rows(
 def residual_rows(block: Block, rows: Rows, m: int) -> csr_array:
     """A (n_users, m): residual rows within their bound, on the grid."""
     entries = on_grid(rows.residuals(), rows.residual_bound, block.n_units, factors=2)
-    return csr_array((entries, rows.items, rows.indptr), shape=(len(rows.indptr) - 1, m))
+    return csr_array(
+        (entries, rows.items, rows.indptr), shape=(len(rows.indptr) - 1, m)
+    )
 
 
 @dataclass(frozen=True)
@@ -197,7 +211,9 @@ class FrankWolfe(Algorithm):
         """The model before the first step, and counts (n_items,) if it may know them."""
         raise NotImplementedError
 
-    def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
+    def _top(
+        self, curator: Curator, A: Held, m: int, rng: Streams
+    ) -> tuple[Array, float]:
         """The top right singular vector (m,) of the residuals A (n_users, m), and its value."""
         raise NotImplementedError
 
@@ -211,7 +227,9 @@ class FrankWolfe(Algorithm):
         V = np.zeros((shape.n_items, self.steps), np.float32)
         inverse = np.zeros(self.steps)
         for t in range(self.steps):
-            v, singular = self._top(curator, curator.hold(residual_rows, rows, m), m, rng)
+            v, singular = self._top(
+                curator, curator.hold(residual_rows, rows, m), m, rng
+            )
             V[kept_items, t] = v
             inverse[t] = 1 / singular if singular > 1e-9 else 0.0
             model = replace(
@@ -248,10 +266,14 @@ class FW(FrankWolfe):
             return self._empty(curator.shape), None
         assert isinstance(curator, OpenCurator)
         centre, b = damped_biases(curator.total, curator.shape, 5.0)
-        model = self._empty(curator.shape, centre=centre, item_offsets=b, user_damping=5.0)
+        model = self._empty(
+            curator.shape, centre=centre, item_offsets=b, user_damping=5.0
+        )
         return model, item_counts(curator.total)
 
-    def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
+    def _top(
+        self, curator: Curator, A: Held, m: int, rng: Streams
+    ) -> tuple[Array, float]:
         assert isinstance(curator, OpenCurator)
         total = curator.total
         # a start of ones would vanish on centred rows
@@ -260,6 +282,8 @@ class FW(FrankWolfe):
         if m < 3 or not total(product, A, start).any():
             squares, Q = np.linalg.eigh(total(ResidualMoment(math.inf), A, m))
         else:
-            moment = LinearOperator((m, m), lambda v: total(product, A, v), dtype=np.float64)
+            moment = LinearOperator(
+                (m, m), lambda v: total(product, A, v), dtype=np.float64
+            )
             squares, Q = eigsh(moment, k=1, which="LA", v0=start, tol=1e-12)
         return Q[:, -1], math.sqrt(max(float(squares[-1]), 0.0))

@@ -28,7 +28,9 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Budget, Event, Repeat, sequence
 
 
-def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[Array, Array]:
+def clipped_gradients(
+    rows: Ratings, model: Recommender, clip: float
+) -> tuple[Array, Array]:
     """Each user's clipped gradient e_i u_i^T as two factors: e (n_ratings,) and U (n_users, r).
 
     Both are scaled by a power of two, which changes no digit: ||e_i|| <= 1 and ||u_i|| <= 2 `clip`.
@@ -36,9 +38,14 @@ def clipped_gradients(rows: Ratings, model: Recommender, clip: float) -> tuple[A
     """
     personal = model.personal(rows)
     _, residuals = model.residuals(rows)
-    U = np.where(np.isfinite(personal.factors), personal.factors, 0.0).astype(np.float64)
+    U = np.where(np.isfinite(personal.factors), personal.factors, 0.0).astype(
+        np.float64
+    )
     V = model.item_factors
-    e = kernels.predict_pairs(U, V, rows.users, rows.items, dtype=np.float64) - residuals
+    e = (
+        kernels.predict_pairs(U, V, rows.users, rows.items, dtype=np.float64)
+        - residuals
+    )
     e = np.where(np.isfinite(e), e, 0.0)
     sizes = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     norms = sizes * np.linalg.norm(U, axis=1)
@@ -74,7 +81,9 @@ class ItemGradient(Statistic):
         totals[0][:] += rows.matrix(e).T @ U
 
 
-def gradient_plan(gradient: ItemGradient, steps: int, level: float, bias_share: float) -> Event:
+def gradient_plan(
+    gradient: ItemGradient, steps: int, level: float, bias_share: float
+) -> Event:
     """The releases of biases, which take `bias_share` of mu^2 = 1 / level^2, and of all steps."""
     step = Repeat(gradient.event(level * math.sqrt(steps / (1 - bias_share))), steps)
     if not bias_share:
@@ -104,14 +113,21 @@ class DPSGD(ProvenForUsers):
     uses_item_features = True
     title = "DP-SGD"
     words = "noisy gradients of the item factors, clipped per user; user factors are never shared"
-    source = "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
+    source = (
+        "Abadi et al. 2016; the comparison left open by Chien et al. 2021, remark 8"
+    )
     version = 5
     version_without_noise = 1
-    exact_settings: ClassVar[Parameters] = {"clip_norm": 8.0, "user_regularisation": 80.0}
+    exact_settings: ClassVar[Parameters] = {
+        "clip_norm": 8.0,
+        "user_regularisation": 80.0,
+    }
 
     rank: int = parameter(5, "rank r", "number of latent factors", (1, 512))
     steps: int = parameter(40, "steps T", "gradient steps; each costs budget", (1, 500))
-    biases: bool = choice(True, "private item offsets first, then factors on the residuals")
+    biases: bool = choice(
+        True, "private item offsets first, then factors on the residuals"
+    )
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     clip_norm: float = parameter(
         0.5,
@@ -131,7 +147,9 @@ class DPSGD(ProvenForUsers):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         if budget is None:
             return {"rank": min(shape.n_items, 5)}
         rank = round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
@@ -166,7 +184,9 @@ class DPSGD(ProvenForUsers):
         size = float(np.linalg.norm(V))
         ridge = self.user_regularisation
         start = V.astype(np.float32)
-        model = Recommender.of_means(shape, item_offsets=offsets, item_factors=start, ridge=ridge)
+        model = Recommender.of_means(
+            shape, item_offsets=offsets, item_factors=start, ridge=ridge
+        )
         for step in range(self.steps):
             G = curator.release(gradient, model)
             V = V - self.learning_rate * (1 - step / self.steps) * size * G / max(

@@ -45,7 +45,8 @@ class EveryRating(Statistic):
         """starts: (n_users + 1,) where each user's cells begin."""
         rows: Ratings = block.rows
         place = np.arange(len(rows)) - rows.by_user[rows.users]
-        values = rows.values.astype(np.float64).clip(*self.bounds)  # float32 may round outside
+        # float32 may round outside
+        values = rows.values.astype(np.float64).clip(*self.bounds)
         totals[0][starts[block.ids][rows.users] + place] += values
 
 
@@ -77,13 +78,18 @@ class InputPerturbation(PerturbedInput, ALS):
     version = 3
     version_without_noise = 1
     exact_settings: ClassVar[Parameters] = {  # the defaults of ALS
-        name: ALS.model_fields[name].default for name in ("rank", "regularisation", "biases")
+        name: ALS.model_fields[name].default
+        for name in ("rank", "regularisation", "biases")
     }
 
-    clamp: bool = choice(True, "clip noisy ratings to the declared range; post-processing")
+    clamp: bool = choice(
+        True, "clip noisy ratings to the declared range; post-processing"
+    )
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """The more noise, the stronger the ridge: the noise's variance over a rating's own."""
         if budget is None:
             return {"rank": min(8, shape.n_items)}
@@ -135,7 +141,10 @@ class DPNMFLaplace(PerturbedInput):
 
     rank: int = parameter(8, "rank r", "number of non-negative factors", (1, 512))
     steps: int = parameter(
-        50, "steps", "multiplicative updates of both sides; they cost no budget", (1, 1000)
+        50,
+        "steps",
+        "multiplicative updates of both sides; they cost no budget",
+        (1, 1000),
     )
     prediction_ridge: float = parameter(
         1.0,
@@ -149,10 +158,13 @@ class DPNMFLaplace(PerturbedInput):
         low = noisy.bounds[0]
         x = noisy.values.astype(np.float64) - low  # non-negative
         W, H = (
-            rng.init.uniform(0.1, 1.0, (size, self.rank)) for size in (noisy.n_users, noisy.n_items)
+            rng.init.uniform(0.1, 1.0, (size, self.rank))
+            for size in (noisy.n_users, noisy.n_items)
         )
         ridge = self.prediction_ridge
-        model = Recommender.of_means(noisy.shape, centre=low, user_damping=None, ridge=ridge)
+        model = Recommender.of_means(
+            noisy.shape, centre=low, user_damping=None, ridge=ridge
+        )
         for _ in range(self.steps):
             W = _multiplicative_step(W, H, noisy, x, noisy.users, noisy.items)
             H = _multiplicative_step(H, W, noisy, x, noisy.items, noisy.users)
@@ -171,6 +183,7 @@ def _multiplicative_step(
     shape = (len(A), len(B))
     predictions = kernels.predict_pairs(A, B, rows, columns, dtype=np.float64)
     up, down = (
-        coo_array((values, (rows, columns)), shape=shape).tocsr() @ B for values in (x, predictions)
+        coo_array((values, (rows, columns)), shape=shape).tocsr() @ B
+        for values in (x, predictions)
     )
     return np.asarray(A * (up + 1e-9) / (down + 1e-9))

@@ -23,7 +23,9 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.rows import segment_sums
 
 LEAST_SIGNAL = 300.0  # n mu below which counts alone make better lists
-POPULAR = 0.15  # of a row's squared norm lies along popularity: .07 cinema, .2 MovieLens 1M
+POPULAR = (
+    0.15  # of a row's squared norm lies along popularity: .07 cinema, .2 MovieLens 1M
+)
 LEAST_OWN = 0.1  # of an item's diagonal that factors leave unexplained
 CHUNK = 512  # rows that are held dense together
 
@@ -42,7 +44,9 @@ class Projection(Recommender):
         if not self.probe.size:
             return super().personal(history)
         factors = history.matrix(history.values) @ self.probe
-        return Personal(np.zeros(history.n_users, np.float32), np.asarray(factors, np.float32))
+        return Personal(
+            np.zeros(history.n_users, np.float32), np.asarray(factors, np.float32)
+        )
 
 
 @dataclass(frozen=True)
@@ -77,11 +81,18 @@ class CentredRows(ItemRows):
         return on_grid(x, 1.0, self.n_units, factors=2)
 
 
-def liked_rows(block: Block, kept_items: Array, weights: Array, along: Array) -> CentredRows:
+def liked_rows(
+    block: Block, kept_items: Array, weights: Array, along: Array
+) -> CentredRows:
     """Users' weighted rows of ones over the kept items, minus their part along popularity."""
     rows = ItemRows.of(block.rows, np.ones(len(block.rows)), kept_items, weights)
     return CentredRows(
-        rows.indptr, rows.items, rows.values, rows.n_items, along=along, n_units=block.n_units
+        rows.indptr,
+        rows.items,
+        rows.values,
+        rows.n_items,
+        along=along,
+        n_units=block.n_units,
     )
 
 
@@ -144,7 +155,9 @@ def items_carried(counts: Array, n_users: int, scale: float) -> int:
     return max(1, min(len(counts), int(1.4 * (likes / scale) ** 0.45)))
 
 
-def liked_covariance(curator: Curator, likes: ItemLikes, rank: int, shrinkage: float) -> Array:
+def liked_covariance(
+    curator: Curator, likes: ItemLikes, rank: int, shrinkage: float
+) -> Array:
     """Columns F (n_kept, K) with F F^T the moment of uncentred rows off its diagonal.
 
     F consists of popularity, a released spectrum, and public features as far as the spectrum misses
@@ -157,14 +170,22 @@ def liked_covariance(curator: Curator, likes: ItemLikes, rank: int, shrinkage: f
     scale = curator.scale(SecondMoment())
     M = curator.release(SecondMoment(), rows, m)
     # the release leaves M without its diagonal
-    moment_spectrum = spectrum(M, MomentNoise.uniform(m, n_users, scale), min(rank, m), shrinkage)
+    moment_spectrum = spectrum(
+        M, MomentNoise.uniform(m, n_users, scale), min(rank, m), shrinkage
+    )
     content = likes.content(curator.shape.item_features)
     content = content * math.sqrt(content_share(M, moment_spectrum, along, content))
-    taste = np.concatenate([moment_spectrum.Q * np.sqrt(moment_spectrum.eta), content], axis=1)
-    return np.column_stack([math.sqrt(POPULAR * n_users) * along, math.sqrt(1 - POPULAR) * taste])
+    taste = np.concatenate(
+        [moment_spectrum.Q * np.sqrt(moment_spectrum.eta), content], axis=1
+    )
+    return np.column_stack(
+        [math.sqrt(POPULAR * n_users) * along, math.sqrt(1 - POPULAR) * taste]
+    )
 
 
-def content_share(M: Array, moment_spectrum: Spectrum, along: Array, content: Array) -> float:
+def content_share(
+    M: Array, moment_spectrum: Spectrum, along: Array, content: Array
+) -> float:
     """How much of a moment M (n_kept, n_kept; diagonal 0) `content` adds to the spectrum.
 
     It is the least-squares coefficient, off the diagonal, of M - Q eta Q^T on Y Y^T, where Y is
@@ -204,7 +225,9 @@ def _places(counts: Array) -> Array:
 def list_by_counts(shape: Shape, counts: Array) -> Recommender:
     """The list for everyone by released counts (n_items,)."""
     offsets = (_places(counts) - shape.n_items).astype(np.float32)
-    return Recommender(shape.bounds, 0.0, offsets, np.zeros((shape.n_items, 0), np.float32))
+    return Recommender(
+        shape.bounds, 0.0, offsets, np.zeros((shape.n_items, 0), np.float32)
+    )
 
 
 def list_by_regression(

@@ -118,7 +118,9 @@ class ItemRows:
     n_items: int
 
     @classmethod
-    def of(cls, data: Ratings, values: Array, kept_items: Array, weights: Array) -> "ItemRows":
+    def of(
+        cls, data: Ratings, values: Array, kept_items: Array, weights: Array
+    ) -> "ItemRows":
         """Make rows of values (n_ratings,); an empty row stays empty.
 
         kept_items: ascending ids (n_kept,). weights: theirs (n_kept,).
@@ -130,7 +132,9 @@ class ItemRows:
         items = new[data.items[entries]]
         scaled_values = values[entries].astype(np.float64) * weights[items]
         norms = np.sqrt(np.bincount(users, scaled_values**2, data.n_users))
-        scaled_values *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[users]
+        scaled_values *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[
+            users
+        ]
         indptr = np.searchsorted(users, np.arange(data.n_users + 1)).astype(np.int64)
         return cls(indptr, items, scaled_values, len(kept_items))
 
@@ -174,7 +178,9 @@ class SecondMoment(RowMoment):
     bound: float = 1.0
     name: ClassVar[str] = MOMENT
 
-    def add(self, block: Block, totals: Totals, A: ItemRows, m: int | None = None) -> None:
+    def add(
+        self, block: Block, totals: Totals, A: ItemRows, m: int | None = None
+    ) -> None:
         A.add_moment(totals[0])
 
 
@@ -194,7 +200,12 @@ class MomentColumns(Statistic):
         return (np.zeros((n_kept, len(column_ids))),)
 
     def add(
-        self, block: Block, totals: Totals, rows: ItemRows, n_kept: int, column_ids: Array
+        self,
+        block: Block,
+        totals: Totals,
+        rows: ItemRows,
+        n_kept: int,
+        column_ids: Array,
     ) -> None:
         A = rows.matrix
         for start in range(0, len(column_ids), 256):
@@ -255,5 +266,7 @@ class RatedCounts(Statistic):
 
     def add(self, block: Block, totals: Totals) -> None:
         data: Ratings = block.rows
-        weight = on_grid(INSIDE / np.sqrt(np.maximum(np.diff(data.by_user), 1)), 1.0, block.n_units)
+        weight = on_grid(
+            INSIDE / np.sqrt(np.maximum(np.diff(data.by_user), 1)), 1.0, block.n_units
+        )
         totals[0][:] += np.bincount(data.items, weight[data.users], data.n_items)

@@ -76,13 +76,20 @@ class NoisyCounts:
         values = np.exp(middle + deviation * z)
         some = [slice(at, at + AT_ONCE) for at in range(0, len(self.values), AT_ONCE)]
         parts = [_moments(self.values[at], noise[at], values, z**2 / 2) for at in some]
-        expected, variances = (np.concatenate(part) for part in zip(*parts, strict=True))
+        expected, variances = (
+            np.concatenate(part) for part in zip(*parts, strict=True)
+        )
         # noise below the grid's steps: the released count is as good as the true one
         is_exact = noise < (z[1] - z[0]) * deviation * self.values
-        return (np.where(is_exact, self.values, expected), np.where(is_exact, noise**2, variances))
+        return (
+            np.where(is_exact, self.values, expected),
+            np.where(is_exact, noise**2, variances),
+        )
 
 
-def _moments(counts: Array, noise: Array, values: Array, cost: Array) -> tuple[Array, Array]:
+def _moments(
+    counts: Array, noise: Array, values: Array, cost: Array
+) -> tuple[Array, Array]:
     """Posterior mean and variance of each count (n,), whose noise has deviation (n,).
 
     values: (p,) grid points, whose prior density is exp(-cost).
@@ -128,16 +135,22 @@ def regress_offsets(
     X = np.hstack(columns)
     weighted_columns = X * weights[:, None]
     ridge = np.diag(1 / np.square(deviations))
-    line = np.linalg.solve(weighted_columns.T @ X + ridge, weighted_columns.T @ estimates)
+    line = np.linalg.solve(
+        weighted_columns.T @ X + ridge, weighted_columns.T @ estimates
+    )
     return X @ line, deviation
 
 
 RELEASES = 2  # with equal budgets
 # Chosen on validation ratings: benchmarks/results/utility.md, "Offsets by two sums".
 COUNT_WEIGHT = 0.5  # the constant next to a rating, in quarters of the rating range
-LEAST_VARIANCE = 0.5  # of a user's ratings, in that unit squared; smaller ones are not scaled up
+LEAST_VARIANCE = (
+    0.5  # of a user's ratings, in that unit squared; smaller ones are not scaled up
+)
 POPULAR = 0.5  # of the mean count, above which an item's weight falls with its count
-COUNT_ERROR = 0.1  # relative error of a count that follows from another release's weights
+COUNT_ERROR = (
+    0.1  # relative error of a count that follows from another release's weights
+)
 FIRST_ERROR = 0.1  # the effect of a rater's other items on a first offset
 
 
@@ -153,7 +166,9 @@ class SumsAndCounts(Statistic):
     sensitivity: ClassVar[float] = 1.0
     per_item: ClassVar[int] = 2
 
-    def empty(self, shape: Shape, unit: float, weights: Array, offsets: Array) -> Totals:
+    def empty(
+        self, shape: Shape, unit: float, weights: Array, offsets: Array
+    ) -> Totals:
         return np.zeros(shape.n_items), np.zeros(shape.n_items)
 
     def add(
@@ -163,11 +178,15 @@ class SumsAndCounts(Statistic):
         for total, values in zip(totals, rows, strict=True):
             total[:] += np.bincount(block.rows.items, values, len(total))
 
-    def assemble(self, totals: Totals, unit: float, weights: Array, offsets: Array) -> Array:
+    def assemble(
+        self, totals: Totals, unit: float, weights: Array, offsets: Array
+    ) -> Array:
         return np.concatenate(totals)
 
 
-def offset_rows(block: Block, unit: float, weights: Array, offsets: Array) -> tuple[Array, Array]:
+def offset_rows(
+    block: Block, unit: float, weights: Array, offsets: Array
+) -> tuple[Array, Array]:
     """g_i x_ui / s_u and `COUNT_WEIGHT` g_i / s_u for each rating (n_ratings,), on the grid.
 
     x: ratings minus `offsets` (n_items,), centred by the user's own mean, in units of `unit`. g:
@@ -182,7 +201,9 @@ def offset_rows(block: Block, unit: float, weights: Array, offsets: Array) -> tu
     square = kernels.segment_sums(rows.by_user, (g * x) ** 2)
     norm = np.maximum(square, LEAST_VARIANCE * weight) + COUNT_WEIGHT**2 * weight
     g *= (INSIDE / np.sqrt(np.maximum(norm, 1e-300)))[rows.users]
-    return on_grid(g * x, 1.0, block.n_units), on_grid(COUNT_WEIGHT * g, 1.0, block.n_units)
+    return on_grid(g * x, 1.0, block.n_units), on_grid(
+        COUNT_WEIGHT * g, 1.0, block.n_units
+    )
 
 
 @dataclass(frozen=True)
@@ -209,7 +230,9 @@ def bias_plan(level: float, share: float) -> Event:
     return Repeat(SumsAndCounts().event(level * math.sqrt(RELEASES / share)), RELEASES)
 
 
-def recommended_biases(shape: Shape, budget: Budget, parameters: Parameters) -> Parameters:
+def recommended_biases(
+    shape: Shape, budget: Budget, parameters: Parameters
+) -> Parameters:
     """The share of the total mu^2 for biases, if they are a first stage.
 
     It grows as the signal n mu per item falls.
@@ -283,7 +306,9 @@ class Estimates:
     variances: Array
 
     @classmethod
-    def of(cls, sums: Array, counts: Array, noise: float, error: float = 0.0) -> "Estimates":
+    def of(
+        cls, sums: Array, counts: Array, noise: float, error: float = 0.0
+    ) -> "Estimates":
         """Divide sums by their counts (n_items,), with noise of this deviation on the sums.
 
         error: the deviation of other errors of the quotients.
@@ -295,7 +320,9 @@ class Estimates:
         mine = 1 / self.variances
         theirs = 1 / other.variances
         whole = mine + theirs
-        return Estimates((mine * self.offsets + theirs * other.offsets) / whole, 1 / whole)
+        return Estimates(
+            (mine * self.offsets + theirs * other.offsets) / whole, 1 / whole
+        )
 
     def shrunk(
         self, counts: NoisyCounts, shape: Shape, unit: float, prior_deviation: float
@@ -312,4 +339,6 @@ class Estimates:
         )
         gain = deviation**2 / (deviation**2 + variance)
         offsets = mean + gain * (self.offsets - mean)
-        return ReleasedBiases((offsets * unit).astype(np.float32), counts, gain * variance)
+        return ReleasedBiases(
+            (offsets * unit).astype(np.float32), counts, gain * variance
+        )

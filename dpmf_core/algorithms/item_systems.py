@@ -49,7 +49,9 @@ class EntryRule:
     rating_clip: float
     rarest: bool = False
 
-    def mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+    def mask(
+        self, ratings: Ratings, users: Array, counts: Array | None, key: int
+    ) -> Array:
         """A mask over the ratings of one block. users: (n_ratings,) the keys of their draws."""
         place = keyed_uniform(key, users, ratings.items)
         if self.rarest and counts is not None:
@@ -73,7 +75,9 @@ class RarityWeights(EntryRule):
     exponent: float = 0.5
     root_entries: float = 1.0
 
-    def mask(self, ratings: Ratings, users: Array, counts: Array | None, key: int) -> Array:
+    def mask(
+        self, ratings: Ratings, users: Array, counts: Array | None, key: int
+    ) -> Array:
         return np.ones(len(ratings), bool)
 
     def weights(
@@ -81,7 +85,9 @@ class RarityWeights(EntryRule):
     ) -> Array | None:
         assert counts is not None  # released with the biases, or on their own
         raw = np.maximum(counts, 1.0) ** -self.exponent
-        squares = np.bincount(data.users[entries], raw[data.items[entries]] ** 2, data.n_users)
+        squares = np.bincount(
+            data.users[entries], raw[data.items[entries]] ** 2, data.n_users
+        )
         scale = self.root_entries / np.sqrt(np.maximum(squares, 1e-300)) * INSIDE
         return (raw[data.items[order]] * scale[data.users[order]]).astype(np.float32)
 
@@ -103,12 +109,14 @@ def item_entries(
     mask = rule.mask(few, block.draw_keys[few.users], counts, key)
     entries = np.flatnonzero(frequent)[mask]
     order = entries[np.argsort(data.items[entries], kind="stable")]
-    starts = np.searchsorted(new[data.items[order]], np.arange(len(kept_items) + 1)).astype(
-        np.int64
-    )
+    starts = np.searchsorted(
+        new[data.items[order]], np.arange(len(kept_items) + 1)
+    ).astype(np.int64)
     residuals = model.residuals(data)[1][order].astype(np.float64)
     values = residuals.clip(-rule.rating_clip, rule.rating_clip)
-    return Entries(starts, data.users[order], values, rule.weights(data, entries, order, counts))
+    return Entries(
+        starts, data.users[order], values, rule.weights(data, entries, order, counts)
+    )
 
 
 def user_factors(
@@ -136,7 +144,9 @@ def clipped(U: Array, clip_norm: float) -> Array:
     """
     U = np.where(np.isfinite(U), U, 0.0).astype(np.float64)
     norms = np.linalg.norm(U, axis=1, keepdims=True)
-    return np.asarray(U * np.minimum(1.0, clip_norm * INSIDE / np.maximum(norms, 1e-30)))
+    return np.asarray(
+        U * np.minimum(1.0, clip_norm * INSIDE / np.maximum(norms, 1e-30))
+    )
 
 
 @dataclass(frozen=True)
@@ -171,15 +181,27 @@ class ItemGrams(Statistic):
     def size(self, shape: Shape, entries: Held, U: Held, m: int, r: int) -> int:
         return m * r * (r + 1) // 2
 
-    def empty(self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range) -> Totals:
+    def empty(
+        self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range
+    ) -> Totals:
         return (np.zeros((at[1] - at[0], r, r)),)
 
     def add(
-        self, block: Block, totals: Totals, entries: Entries, U: Array, m: int, r: int, *, at: Range
+        self,
+        block: Block,
+        totals: Totals,
+        entries: Entries,
+        U: Array,
+        m: int,
+        r: int,
+        *,
+        at: Range,
     ) -> None:
         step = 0.0
         if entries.weights is not None:  # sqrt(w) u is multiplied with itself
-            step = grid_step(math.sqrt(self.root_entries) * self.clip_norm, block.n_units, 2)
+            step = grid_step(
+                math.sqrt(self.root_entries) * self.clip_norm, block.n_units, 2
+            )
         totals[0][:] += kernels.weighted_grams(
             entries.starts, entries.raters, U, *at, weights=entries.weights, step=step
         )
@@ -217,14 +239,28 @@ class ItemRightSides(Statistic):
     def size(self, shape: Shape, entries: Held, U: Held, m: int, r: int) -> int:
         return m * r
 
-    def empty(self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range) -> Totals:
+    def empty(
+        self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range
+    ) -> Totals:
         return (np.zeros((at[1] - at[0], r)),)
 
     def add(
-        self, block: Block, totals: Totals, entries: Entries, U: Array, m: int, r: int, *, at: Range
+        self,
+        block: Block,
+        totals: Totals,
+        entries: Entries,
+        U: Array,
+        m: int,
+        r: int,
+        *,
+        at: Range,
     ) -> None:
         values = entries.values
         if entries.weights is not None:
             values = entries.weights * values
-        values = on_grid(values, self.root_entries * self.rating_clip, block.n_units, factors=2)
-        totals[0][:] += kernels.right_sides(entries.starts, entries.raters, values, U, *at)
+        values = on_grid(
+            values, self.root_entries * self.rating_clip, block.n_units, factors=2
+        )
+        totals[0][:] += kernels.right_sides(
+            entries.starts, entries.raters, values, U, *at
+        )

@@ -33,7 +33,9 @@ LOCAL_COLUMNS: bool = parameter(
 )
 
 
-def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: float = 1.0) -> R:
+def with_local_columns(
+    model: R, counts: Array | None, shape: Shape, strength: float = 1.0
+) -> R:
     """Add local columns: item offsets, log counts and the public item features of `shape`.
 
     counts: released, above 0 (n_items,). strength: factor of the loadings' prior variances. Models
@@ -48,7 +50,9 @@ def with_local_columns(model: R, counts: Array | None, shape: Shape, strength: f
         weights = counts
     columns = [math.sqrt(OFFSETS) * centred(model.item_offsets[:, None], weights)]
     if counts is not None:
-        columns.append(unit * math.sqrt(POPULARITY) * scaled(np.log(counts)[:, None], weights))
+        columns.append(
+            unit * math.sqrt(POPULARITY) * scaled(np.log(counts)[:, None], weights)
+        )
     if shape.item_features is not None:
         columns.append(unit * feature_columns(shape.item_features, weights))
     L = np.hstack(columns)

@@ -56,7 +56,9 @@ class RowDistribution:
 
     def overstatement(self, W: Array) -> float:
         """How much the moment overstates the rows' squared norm in the span of W's rows (K, d)."""
-        return float(((self.space @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.overfit)
+        return float(
+            ((self.space @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.overfit
+        )
 
 
 def axes(shape: SampleShape) -> Array | None:
@@ -74,11 +76,15 @@ def cosine_patterns(image: tuple[int, int]) -> Array:
     size = height * width
     pixels = np.eye(size).reshape(size, height, width)
     patterns = idctn(pixels, axes=(1, 2), norm="ortho").reshape(size, size)
-    turns = np.add.outer((np.arange(height) / height) ** 2, (np.arange(width) / width) ** 2).ravel()
+    turns = np.add.outer(
+        (np.arange(height) / height) ** 2, (np.arange(width) / width) ** 2
+    ).ravel()
     return np.asarray(patterns[np.argsort(turns, kind="stable")])
 
 
-def estimate_distribution(M: Array, total: Array, scale: float, n: int) -> RowDistribution:
+def estimate_distribution(
+    M: Array, total: Array, scale: float, n: int
+) -> RowDistribution:
     """The distribution behind noisy sums, with the most informative features first.
 
     M: sum of x x^T plus noise of deviation `scale` on its diagonal.
@@ -100,7 +106,9 @@ def overfit(values: Array, spread: float) -> Array:
 
 
 def _energy(values: Array, spread: float) -> float:
-    return float(np.sum(values - np.where(values > 0, spread / np.maximum(values, 1e-300), 0)))
+    return float(
+        np.sum(values - np.where(values > 0, spread / np.maximum(values, 1e-300), 0))
+    )
 
 
 def denoised_spectrum(M: Array, scale: float) -> tuple[Array, Array]:
@@ -127,7 +135,9 @@ def leading_axes(M: Array, scale: float) -> int:
     candidates = np.unique(np.geomspace(min(m, 4), m, CANDIDATES).round().astype(int))
 
     def energy(keep: int) -> float:
-        return _energy(denoised_spectrum(M[:keep, :keep], scale)[0], keep * scale**2 / 2)
+        return _energy(
+            denoised_spectrum(M[:keep, :keep], scale)[0], keep * scale**2 / 2
+        )
 
     return int(candidates[int(np.argmax([energy(int(keep)) for keep in candidates]))])
 
@@ -194,7 +204,9 @@ def orthonormal_basis(W: Array) -> Array:
     return np.asarray(Q[values > 1e-9 * values.max(initial=0.0)])
 
 
-LEAST_REACH = 0.1  # a mean row that noise made too long tells nothing about shorter residuals
+LEAST_REACH = (
+    0.1  # a mean row that noise made too long tells nothing about shorter residuals
+)
 LEAST_SHARE = 0.05  # of a point's squared norm, along the mean row
 
 
@@ -250,9 +262,13 @@ class ResidualDistribution:
         It is estimated on draws that neither has seen.
         """
         directions = self.space @ self.axes
-        overstatement = ((directions @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.excess / 2
+        overstatement = (
+            ((directions @ orthonormal_basis(W).T) ** 2).sum(axis=1) @ self.excess / 2
+        )
         return float(
-            unexplained_energy(points, other) - unexplained_energy(points, W) - overstatement
+            unexplained_energy(points, other)
+            - unexplained_energy(points, W)
+            - overstatement
         )
 
     def _outside(self, rows: Array) -> Array:
@@ -289,4 +305,6 @@ def estimate_residuals(
     remainder = np.diag(inside) - values @ space**2
     rest = np.maximum(isotonic_regression(remainder, increasing=False).x, 0) / n
     excess = overfit(values, keep * scale**2 / 2) / (2 * n)
-    return ResidualDistribution(centre, patterns, space, np.sqrt(values / n), rest, excess)
+    return ResidualDistribution(
+        centre, patterns, space, np.sqrt(values / n), rest, excess
+    )

@@ -23,9 +23,14 @@ from dpmf_core.kernels import components as kernel
 
 MOST_FEATURES = 4_000  # whose second moment is held, if the rows are not in one memory
 TOGETHER = 10  # iterations between two checks of the objective
-COMPONENTS: Any = parameter(8, "components K", "number of components (topics)", (1, 512))
+COMPONENTS: Any = parameter(
+    8, "components K", "number of components (topics)", (1, 512)
+)
 THRESHOLD: Any = parameter(
-    0.01, "outlier threshold λ", "larger residuals count as outliers; rows have norm 1", (LEAST, 1)
+    0.01,
+    "outlier threshold λ",
+    "larger residuals count as outliers; rows have norm 1",
+    (LEAST, 1),
 )
 LIMIT: Any = parameter(1.0, "outlier limit M", "largest outlier", (LEAST, 10))
 
@@ -71,7 +76,9 @@ class NMF(Factorisation):
         for _ in range(self.n_steps):
             sides = curator.hold(sample_statistics.local_sides, model, 1.0)
             A = curator.total(sample_statistics.CoefficientMoment(1.0), sides, K)
-            B = curator.total(sample_statistics.CoefficientProducts(1.0), sides, K, rows)
+            B = curator.total(
+                sample_statistics.CoefficientProducts(1.0), sides, K, rows
+            )
             W = kernel.basis(A, B, model.basis.astype(np.float64), TOGETHER)
             model = Components(unit_components(W))
             yield model
@@ -95,10 +102,14 @@ class NMF(Factorisation):
     def _descend(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
         X = data.scaled(data.X)
-        H, W = starting_factors(X, self.n_components, self.start, int(rng.init.integers(2**31)))
+        H, W = starting_factors(
+            X, self.n_components, self.start, int(rng.init.integers(2**31))
+        )
         model = Components(unit_components(W))
         for step in range(self.n_steps):
-            H, W, converged = descend(X, H, W, min(TOGETHER, self.iterations - step * TOGETHER))
+            H, W, converged = descend(
+                X, H, W, min(TOGETHER, self.iterations - step * TOGETHER)
+            )
             model = Components(unit_components(W))
             yield model
             if converged:
@@ -109,11 +120,15 @@ def starting_factors(X: Matrix, K: int, start: str, seed: int) -> tuple[Array, A
     """Starting values; singular vectors only if there are enough of them."""
     from sklearn.decomposition._nmf import _initialize_nmf
 
-    H, W = _initialize_nmf(X, K, init=start if min(X.shape) > K else "random", random_state=seed)
+    H, W = _initialize_nmf(
+        X, K, init=start if min(X.shape) > K else "random", random_state=seed
+    )
     return np.ascontiguousarray(H, X.dtype), np.ascontiguousarray(W, X.dtype)
 
 
-def descend(X: Matrix, H: Array, W: Array, iterations: int) -> tuple[Array, Array, bool]:
+def descend(
+    X: Matrix, H: Array, W: Array, iterations: int
+) -> tuple[Array, Array, bool]:
     """Run some more iterations; returns also whether they converged early."""
     from sklearn.decomposition import non_negative_factorization
 
@@ -122,7 +137,13 @@ def descend(X: Matrix, H: Array, W: Array, iterations: int) -> tuple[Array, Arra
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # not converged yet
         H, W, n_iterations = non_negative_factorization(
-            X, W=H, H=W, n_components=len(W), init="custom", max_iter=iterations, tol=1e-4
+            X,
+            W=H,
+            H=W,
+            n_components=len(W),
+            init="custom",
+            max_iter=iterations,
+            tol=1e-4,
         )
     return H, W, n_iterations < iterations
 
@@ -154,16 +175,22 @@ class RobustNMF(Factorisation):
 
     n_components: int = COMPONENTS
     steps: int = parameter(20, "steps", "updates of the components", (1, 2000))
-    passes: int = parameter(15, "passes", "updates of coefficients and outliers per step", (1, 200))
+    passes: int = parameter(
+        15, "passes", "updates of coefficients and outliers per step", (1, 200)
+    )
     outlier_threshold: float = THRESHOLD
     outlier_limit: float = LIMIT
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
         X = dense(data)
-        start = starting_factors(X, self.n_components, "nndsvda", int(rng.init.integers(2**31)))
+        start = starting_factors(
+            X, self.n_components, "nndsvda", int(rng.init.integers(2**31))
+        )
         _, W, _ = descend(X, *start, TOGETHER)
-        model = Components(unit_components(W), self.outlier_threshold, self.outlier_limit)
+        model = Components(
+            unit_components(W), self.outlier_threshold, self.outlier_limit
+        )
         H = None
         for _ in range(self.steps):
             W = np.asarray(model.basis)
@@ -173,6 +200,9 @@ class RobustNMF(Factorisation):
             A = (H.T @ H).astype(np.float64)
             B = (H.T @ (X - R)).astype(np.float64)
             model = replace(
-                model, basis=kernel.basis(A, B, W.astype(np.float64), TOGETHER).astype(np.float32)
+                model,
+                basis=kernel.basis(A, B, W.astype(np.float64), TOGETHER).astype(
+                    np.float32
+                ),
             )
             yield model

@@ -15,7 +15,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Personal, Recommender, Streams, user_means
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Personal,
+    Recommender,
+    Streams,
+    user_means,
+)
 from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
@@ -101,7 +107,9 @@ class Biases:
     @classmethod
     def none(cls, n_items: int) -> "Biases":
         """Biases of items without ratings so far."""
-        return cls(np.zeros(0, np.float32), np.zeros(n_items), np.zeros(n_items, np.int64))
+        return cls(
+            np.zeros(0, np.float32), np.zeros(n_items), np.zeros(n_items, np.int64)
+        )
 
     @property
     def of_items(self) -> Array:
@@ -135,11 +143,19 @@ class Server:
     shortened: bool = True
 
     @classmethod
-    def of(cls, item_factors: Array, biases: Biases | None, **settings: Any) -> "Server":
+    def of(
+        cls, item_factors: Array, biases: Biases | None, **settings: Any
+    ) -> "Server":
         """Start from copies. biases: those of items; None for a server without item biases."""
         factors = np.array(item_factors, np.float32)
         start = biases or Biases.none(len(item_factors))
-        return cls(factors, start.sums.copy(), start.counts.copy(), biases is not None, **settings)
+        return cls(
+            factors,
+            start.sums.copy(),
+            start.counts.copy(),
+            biases is not None,
+            **settings,
+        )
 
     @property
     def item_biases(self) -> Array:
@@ -157,8 +173,12 @@ class Server:
             UNCLIPPED, 0.0, self.item_biases, Q, passes=self.passes,
             rate=self.rate, penalty=self.penalty, shortened=self.shortened,
         )  # fmt: skip
-        history = Ratings.of(users, items, values, n_users=1, n_items=len(Q), bounds=UNCLIPPED)
-        scores = self.item_biases + self.item_factors @ model.personal(history).factors[0]
+        history = Ratings.of(
+            users, items, values, n_users=1, n_items=len(Q), bounds=UNCLIPPED
+        )
+        scores = (
+            self.item_biases + self.item_factors @ model.personal(history).factors[0]
+        )
         scores[np.asarray(items, int)] = -np.inf
         return np.argsort(-scores, kind="stable")[:count]
 
@@ -246,7 +266,10 @@ class NoRetention(Algorithm):
     )
     penalty: float = parameter(0.1, "penalty λ", "pull of factors towards 0", (0, 10))
     user_passes: int = parameter(
-        10, "user passes", "over a user's own ratings, to compute their vector", (1, 1000)
+        10,
+        "user passes",
+        "over a user's own ratings, to compute their vector",
+        (1, 1000),
     )
     as_printed: bool = AS_PRINTED
 
@@ -298,7 +321,9 @@ class NoRetention(Algorithm):
         else:
             yield model
 
-    def _train(self, P: Array, Q: Array, data: Ratings, residuals: Array, seed: int) -> None:
+    def _train(
+        self, P: Array, Q: Array, data: Ratings, residuals: Array, seed: int
+    ) -> None:
         """Epochs of stochastic gradients over ratings minus biases; changes P and Q in place."""
         for step in range(self.steps):
             order = shuffled_range(len(data), seed + step)
@@ -309,14 +334,20 @@ class NoRetention(Algorithm):
                 rate=self.rate, penalty=self.penalty, shortened=not self.as_printed,
             )  # fmt: skip
 
-    def _batches(self, data: Ratings, times: Array) -> Iterator[tuple[Ratings, Ratings]]:
+    def _batches(
+        self, data: Ratings, times: Array
+    ) -> Iterator[tuple[Ratings, Ratings]]:
         """After each batch: all ratings stored so far, and the batch."""
         edges = np.linspace(self.static_share, self._now, LOOKS + 1)
         for begin, end in itertools.pairwise(edges):
             yield data.only(times < end), data.only((times >= begin) & (times < end))
 
     def _retrain_batches(
-        self, data: Ratings, times: Array, model: RetentionModel, start: tuple[Array, Array]
+        self,
+        data: Ratings,
+        times: Array,
+        model: RetentionModel,
+        start: tuple[Array, Array],
     ) -> Iterator[RetentionModel]:
         """[RS08; V14, section 4.1] After each batch, refit its vectors from their starting values.
 
@@ -334,7 +365,9 @@ class NoRetention(Algorithm):
             to_refit = np.bincount(new.users, minlength=len(P)) > 0
             mask = to_refit[stored_ratings.users]
             own = stored_ratings.only(mask)
-            vectors = fit_vectors(start[0], Q, own.items, biases.residuals[mask], own.by_user)
+            vectors = fit_vectors(
+                start[0], Q, own.items, biases.residuals[mask], own.by_user
+            )
             P[to_refit] = vectors[to_refit]
             to_refit = np.bincount(new.items, minlength=len(Q)) > 0
             mask = to_refit[stored_ratings.items]
@@ -344,7 +377,10 @@ class NoRetention(Algorithm):
             vectors = fit_vectors(start[1], P, own.users[order], residuals, starts)
             Q[to_refit] = vectors[to_refit]
             model = replace(
-                model, item_offsets=biases.of_items, user_factors=P.copy(), item_factors=Q.copy()
+                model,
+                item_offsets=biases.of_items,
+                user_factors=P.copy(),
+                item_factors=Q.copy(),
             )
             yield model
 
@@ -373,6 +409,8 @@ class NoRetention(Algorithm):
         for part in np.array_split(np.arange(len(position)), LOOKS):
             server.arrive(items, values, data.by_user, position[part], rows[part])
             model = replace(
-                model, item_offsets=server.item_biases, item_factors=server.item_factors.copy()
+                model,
+                item_offsets=server.item_biases,
+                item_factors=server.item_factors.copy(),
             )
             yield model

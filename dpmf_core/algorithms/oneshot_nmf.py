@@ -13,7 +13,12 @@ from dpmf_core.algorithms import moments
 from dpmf_core.algorithms.base import PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
-from dpmf_core.algorithms.nmf import COMPONENTS, descend, starting_factors, unit_components
+from dpmf_core.algorithms.nmf import (
+    COMPONENTS,
+    descend,
+    starting_factors,
+    unit_components,
+)
 from dpmf_core.algorithms.parameters import parameter, share_field
 from dpmf_core.algorithms.sample_statistics import (
     START,
@@ -79,7 +84,10 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         (10, 100_000),
     )
     iterations: int = parameter(
-        100, "iterations", "of coordinate descent on the points; they cost no budget", (1, 10_000)
+        100,
+        "iterations",
+        "of coordinate descent on the points; they cost no budget",
+        (1, 10_000),
     )
 
     @classmethod
@@ -96,7 +104,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
             return defaults
         signal = shape.n_units * budget.mu
         n_features = max(
-            2 * int((defaults | parameters)["n_components"]), round(10 * math.sqrt(signal))
+            2 * int((defaults | parameters)["n_components"]),
+            round(10 * math.sqrt(signal)),
         )
         is_visible = signal >= moments.least_signal(shape)
         if shape.image is not None and is_visible:
@@ -163,14 +172,18 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         kept_features = np.argsort(-total, kind="stable")[: self.features_kept]
         scale = curator.scale(SampleMoment())
         M = curator.release(SampleMoment(), rows, kept_features)
-        distribution = moments.estimate_distribution(M, total[kept_features], scale, shape.n_units)
+        distribution = moments.estimate_distribution(
+            M, total[kept_features], scale, shape.n_units
+        )
         # as many random numbers in every case
-        points = distribution.points(rng.init.standard_normal((self.points, len(kept_features))))
+        points = distribution.points(
+            rng.init.standard_normal((self.points, len(kept_features)))
+        )
         W = np.zeros((self.n_components, shape.n_features))
         W[:, kept_features] = self._factorise(points, "random", rng)
-        gain = moments.explained_energy(M, W[:, kept_features]) - distribution.overstatement(
-            W[:, kept_features]
-        )
+        gain = moments.explained_energy(
+            M, W[:, kept_features]
+        ) - distribution.overstatement(W[:, kept_features])
         if moments.explained_energy(M, pieces[:, kept_features]) > gain:
             return pieces
         return W
@@ -188,7 +201,9 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
         rows = curator.hold(residual_samples, centre, reach)
         scale = reach**2 * curator.scale(SampleMoment())
         M = reach**2 * curator.release(SampleMoment(), rows, None)
-        distribution = estimate_residuals(M, centre, scale, n, moments.axes(curator.shape))
+        distribution = estimate_residuals(
+            M, centre, scale, n, moments.axes(curator.shape)
+        )
         points, fresh = (
             distribution.points(rng.init.standard_normal((self.points, len(centre))))
             for _ in range(2)
@@ -200,5 +215,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
 
     def _factorise(self, points: Array, start: str, rng: Streams) -> Array:
         """Components of points, which are not private data."""
-        H, W = starting_factors(points, self.n_components, start, int(rng.init.integers(2**31)))
+        H, W = starting_factors(
+            points, self.n_components, start, int(rng.init.integers(2**31))
+        )
         return descend(points, H, W, self.iterations)[1]

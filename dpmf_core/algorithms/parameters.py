@@ -10,7 +10,10 @@ LEAST_SHARE = 1e-3
 
 
 def parameter(
-    default: Any, title: str | None, description: str, within: tuple[float, float] | None = None
+    default: Any,
+    title: str | None,
+    description: str,
+    within: tuple[float, float] | None = None,
 ) -> Any:
     """A parameter with the words of its widget; within: its lowest and highest value.
 
@@ -30,7 +33,11 @@ def share_field(default: float, title: str, description: str) -> Any:
     return parameter(default, title, description, (LEAST_SHARE, 1 - LEAST_SHARE))
 
 
-UNCLIPPED = (-1e9, 1e9)  # bounds of predictions that are not clipped to the range of the ratings
+# bounds of predictions that are not clipped to the range of the ratings
+UNCLIPPED = (
+    -1e9,
+    1e9,
+)
 # of methods by stochastic gradients
 AS_PRINTED_WORDS = (
     "the source's equations alone: steps of full length, where otherwise a step ends where its"

@@ -63,7 +63,11 @@ def unit_rows(
     rated = rated_shares(rows)
     for first in range(0, len(counts), CHUNK):
         at = slice(first, first + CHUNK)
-        features = np.ones(len(counts[at])), np.log1p(counts[at]) - typical, rated[at] @ loadings
+        features = (
+            np.ones(len(counts[at])),
+            np.log1p(counts[at]) - typical,
+            rated[at] @ loadings,
+        )
         side = np.column_stack([own.factors[at], offsets[at]])
         w = np.column_stack([*features, scale * side]) * (counts[at] > 0)[:, None]
         w[~np.isfinite(w)] = 0.0
@@ -82,7 +86,9 @@ def most_coordinates(shape: Shape, rank: int) -> int:
     return 2 * (rank + n_columns) + 5
 
 
-def with_prior_means(curator: Curator, model: Recommender, counts: Array) -> Recommender:
+def with_prior_means(
+    curator: Curator, model: Recommender, counts: Array
+) -> Recommender:
     """The model with prior means of users' sides, after one release of `AttentionMoment`.
 
     counts: noisy counts of the items, above 0 (n_items,).
@@ -100,7 +106,8 @@ def with_prior_means(curator: Curator, model: Recommender, counts: Array) -> Rec
     scale = math.sqrt(n_features / known.sum())
     noise = curator.scale(AttentionMoment()) ** 2 / 2
     M = curator.release(AttentionMoment(), model, loadings, typical, scale)
-    if not np.ptp(model.item_offsets):  # equal offsets are no column, and later ones may be
+    # equal offsets are no column, and later ones may be
+    if not np.ptp(model.item_offsets):
         return model
     link = _regression(
         _attention_moment(M[:n_features, :n_features], n_users, noise),
@@ -134,9 +141,13 @@ def _known_shares(
 
     They are those of orthonormal directions, the columns of (s, s).
     """
-    V = np.column_stack([model.item_sides, np.full(len(counts), unit)]).astype(np.float64)
+    V = np.column_stack([model.item_sides, np.full(len(counts), unit)]).astype(
+        np.float64
+    )
     V = np.where(np.isfinite(V), V, 0.0)
-    information, Q = np.linalg.eigh((V.T * (counts / counts.sum())) @ V * (n_rated / model.ridge))
+    information, Q = np.linalg.eigh(
+        (V.T * (counts / counts.sum())) @ V * (n_rated / model.ridge)
+    )
     information = np.maximum(information, 0.0)
     return information / (1 + information), Q
 
@@ -153,7 +164,9 @@ def _attention_moment(M: Array, n_users: int, noise: float) -> tuple[Array, Arra
     return np.maximum(mean + w, LEAST_MOMENT * mean), Q
 
 
-def _regression(moment: tuple[Array, Array], G: Array, known: Array, noise: float) -> Array:
+def _regression(
+    moment: tuple[Array, Array], G: Array, known: Array, noise: float
+) -> Array:
     """The link B (q, s) from features to sides, of which cross moments G (q, s) show a part.
 
     In eigenvectors of the `moment`, G = H B + noise, with H the eigenvalue times the side's known

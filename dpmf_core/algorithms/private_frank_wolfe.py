@@ -32,7 +32,9 @@ from dpmf_core.privacy import Budget, Calibration, Event, sequence
 FAILURE = 0.01  # b of the source's slack
 MOST_COUNTED = 50  # ratings of a user that count when the frequent items are chosen
 COUNT_SHARE = 0.05  # of mu^2, for these counts
-CLIP = 0.1  # of products, in squared row clips: few rows lie further along one direction
+CLIP = (
+    0.1  # of products, in squared row clips: few rows lie further along one direction
+)
 
 
 class DPFW(ProvenForUsers, FrankWolfe):
@@ -58,7 +60,9 @@ class DPFW(ProvenForUsers, FrankWolfe):
     }
 
     steps: int = parameter(10, "steps T", "rank-one terms; each costs budget", (1, 200))
-    step_size: Literal["2/(t+2)", "1/T"] = parameter("1/T", "step size η", "the source uses 1/T")
+    step_size: Literal["2/(t+2)", "1/T"] = parameter(
+        "1/T", "step size η", "the source uses 1/T"
+    )
     row_clip: float = parameter(
         0.08,
         "row clip",
@@ -73,7 +77,8 @@ class DPFW(ProvenForUsers, FrankWolfe):
         " are within 2L without a clip",
     )
     slack: bool = choice(
-        False, "add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy"
+        False,
+        "add √(σ ln(m/b)) m^¼ to the singular value, as in the source; it costs accuracy",
     )
     frequent_fraction: float = parameter(
         1.0,
@@ -92,11 +97,16 @@ class DPFW(ProvenForUsers, FrankWolfe):
         " directions, at no cost",
     )
     prediction_ridge: float = parameter(
-        0.08, "prediction ridge", "of a user's own regression on the directions", (LEAST, 1e6)
+        0.08,
+        "prediction ridge",
+        "of a user's own regression on the directions",
+        (LEAST, 1e6),
     )
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Defaults from n, m and mu(epsilon, delta).
 
         `signal` = n mu / m is what all users give an item over the noise of one release. More
@@ -126,7 +136,9 @@ class DPFW(ProvenForUsers, FrankWolfe):
         fits_in_memory(self, kept_shape, "--algorithm dpfw-oja")
 
     def _n_kept(self, shape: Shape) -> int:
-        return max(1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items)))
+        return max(
+            1, min(shape.n_items, math.ceil(self.frequent_fraction * shape.n_items))
+        )
 
     def _row_bound(self, shape: Shape) -> float:
         return self.row_clip * shape.half_range * math.sqrt(self._n_kept(shape))
@@ -147,7 +159,9 @@ class DPFW(ProvenForUsers, FrankWolfe):
         for statistic in self._counts(shape):
             entries = curator.hold(capped_ratings, statistic.most, rng.sampling)
             counts = curator.release(statistic, entries)
-            kept_items = np.sort(np.argsort(-counts, kind="stable")[: self._n_kept(shape)])
+            kept_items = np.sort(
+                np.argsort(-counts, kind="stable")[: self._n_kept(shape)]
+            )
         return kept_items
 
     def _shares(self) -> Array:
@@ -195,10 +209,14 @@ class DPFW(ProvenForUsers, FrankWolfe):
     def plan(self, shape: Shape, level: float) -> Event:
         *counts, residuals = self.statistics(shape)
         remainder = 1.0 - COUNT_SHARE if counts else 1.0
-        count_events = [statistic.event(level / math.sqrt(COUNT_SHARE)) for statistic in counts]
+        count_events = [
+            statistic.event(level / math.sqrt(COUNT_SHARE)) for statistic in counts
+        ]
         shares = remainder * self._shares() / self._products
         steps = [residuals.event(level / math.sqrt(share)) for share in shares]
-        return sequence(*count_events, *(event for event in steps for _ in range(self._products)))
+        return sequence(
+            *count_events, *(event for event in steps for _ in range(self._products))
+        )
 
     def coordinates(self, statistic: str, shape: Shape) -> int:
         whole = triangle(self._n_kept(shape))
@@ -206,7 +224,9 @@ class DPFW(ProvenForUsers, FrankWolfe):
             return whole
         return super().coordinates(statistic, shape)
 
-    def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
+    def _top(
+        self, curator: Curator, A: Held, m: int, rng: Streams
+    ) -> tuple[Array, float]:
         moment = ResidualMoment(self._bound(curator.shape))
         scale = curator.scale(moment)
         W = curator.release(moment, A, m)
@@ -258,7 +278,9 @@ class DPFWOja(DPFW):
     )
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Defaults from public values.
 
         Clipped products support one direction or more, by `signal`. Whole ones, as in the source,
@@ -268,7 +290,8 @@ class DPFWOja(DPFW):
         if budget is None:
             return {}
         whole = (
-            parameters.get("product_clip", CLIP) == 1 or budget.calibration is Calibration.SOURCE
+            parameters.get("product_clip", CLIP) == 1
+            or budget.calibration is Calibration.SOURCE
         )
         signal = cls._signal(shape, budget, parameters)
         handful = 5 if signal > 20 else 1
@@ -300,7 +323,9 @@ class DPFWOja(DPFW):
     def _products(self) -> int:
         return self.inner_steps + 1
 
-    def _top(self, curator: Curator, A: Held, m: int, rng: Streams) -> tuple[Array, float]:
+    def _top(
+        self, curator: Curator, A: Held, m: int, rng: Streams
+    ) -> tuple[Array, float]:
         """v <- v + eta (A^T A v + z), normalised.
 
         eta is c / Gamma over the running norm of the product. l^2 is the norm of the last product.
@@ -317,7 +342,10 @@ class DPFWOja(DPFW):
             product = curator.release(statistic, A, v)
             norm = float(np.linalg.norm(product))
             mean_norm += (norm - mean_norm) / (step + 1)
-            v = _unit(v + self.inner_rate / self.inner_steps / max(mean_norm, 1e-300) * product)
+            v = _unit(
+                v
+                + self.inner_rate / self.inner_steps / max(mean_norm, 1e-300) * product
+            )
         return v, self._length_bound(norm, scale, m)
 
 

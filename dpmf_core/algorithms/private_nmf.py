@@ -30,9 +30,20 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.kernels import components as kernel
-from dpmf_core.privacy import Budget, Calibration, Event, Guarantee, Repeat, Status, sequence
+from dpmf_core.privacy import (
+    Budget,
+    Calibration,
+    Event,
+    Guarantee,
+    Repeat,
+    Status,
+    sequence,
+)
 
-PAID_STARTS: dict[str, Statistic] = {"mean-row": SampleSum(), "private-svd": SampleMoment()}
+PAID_STARTS: dict[str, Statistic] = {
+    "mean-row": SampleSum(),
+    "private-svd": SampleMoment(),
+}
 SURE = 1.0  # noise deviations by which steps must improve on the pieces of the mean row
 Start = Literal["random", "mean-row", "private-svd", "nndsvd"]
 # the moment's share of a step's mu² at the noises of [S22, section 3.2], by Delta_B; Delta_A = 2/N
@@ -187,7 +198,9 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Components]:
         W = self._start(curator, rng)
-        model = Components(W, self.outlier_threshold if self.outliers else None, self.outlier_limit)
+        model = Components(
+            W, self.outlier_threshold if self.outliers else None, self.outlier_limit
+        )
         if self.outliers:
             rows = None
         else:
@@ -219,7 +232,9 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 
     def _move_components(self, W: Array, A: Array, B: Array, n: int) -> Array:
         if self.basis_rate:
-            return kernel.in_unit_ball(np.maximum(W - self.basis_rate * (A @ W - B) / n, 0))
+            return kernel.in_unit_ball(
+                np.maximum(W - self.basis_rate * (A @ W - B) / n, 0)
+            )
         return kernel.basis(A, B, W, self.basis_passes)
 
     def _start(self, curator: Curator, rng: Streams) -> Array:
@@ -235,7 +250,9 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         if self.start == "mean-row":
             scale = curator.scale(SampleSum())
             row = moments.mean_row(
-                curator.release(SampleSum(), curator.hold(unit_samples)), scale, moments.axes(shape)
+                curator.release(SampleSum(), curator.hold(unit_samples)),
+                scale,
+                moments.axes(shape),
             )
             return nmf.unit_components(moments.pieces(row, K, shape.image))
         if self.start == "private-svd":

@@ -38,7 +38,15 @@ from dpmf_core.algorithms.item_moments import (
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.base.arrays import Array
-from dpmf_core.curator import Block, Curator, Held, OpenCurator, Statistic, Totals, on_grid
+from dpmf_core.curator import (
+    Block,
+    Curator,
+    Held,
+    OpenCurator,
+    Statistic,
+    Totals,
+    on_grid,
+)
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.moments import add_second_moment, mirrored
@@ -81,7 +89,8 @@ class Iterate:
 
         V is `directions` (n_items, k). shrink: (k,), at most 1.
         """
-        turn = on_grid(Q.T @ directions, 1.0, 2, factors=2)  # exact: C also has at most 25 bits
+        # exact: C also has at most 25 bits
+        turn = on_grid(Q.T @ directions, 1.0, 2, factors=2)
         return np.asarray((self.C @ turn + np.asarray(self.S @ directions)) * shrink)
 
 
@@ -102,14 +111,18 @@ def _most_residual(bound: float, rate: float) -> float:
     return 4 * max(1.0, rate) * bound
 
 
-def take_gradient_step(rows: Ratings, target: Array, C: Array, Q: Array, rate: float) -> Iterate:
+def take_gradient_step(
+    rows: Ratings, target: Array, C: Array, Q: Array, rate: float
+) -> Iterate:
     """Z = Y - eta P_Omega(Y - Y*) of Y_i = C_i Q^T.
 
     target: Y* on the observed cells (n_ratings,). rate: eta.
     """
     predictions: Array = np.zeros(len(rows))
     if C.shape[1]:
-        predictions = kernels.predict_pairs(C, Q, rows.users, rows.items, dtype=np.float64)
+        predictions = kernels.predict_pairs(
+            C, Q, rows.users, rows.items, dtype=np.float64
+        )
     S = rate * (target.astype(np.float64) - predictions)
     return Iterate(C, rows.matrix(S))
 
@@ -156,11 +169,18 @@ class GradientModel(Recommender):
 def first_iterate(block: Block, model: GradientModel) -> Iterate:
     """The rows after a step from Y = 0, clipped."""
     rows: Ratings = block.rows
-    return _clipped_step(block, model, np.zeros((rows.n_users, 0)), np.zeros((rows.n_items, 0)))
+    return _clipped_step(
+        block, model, np.zeros((rows.n_users, 0)), np.zeros((rows.n_items, 0))
+    )
 
 
 def next_iterate(
-    block: Block, Z: Iterate, model: GradientModel, Q: Array, directions: Array, shrink: Array
+    block: Block,
+    Z: Iterate,
+    model: GradientModel,
+    Q: Array,
+    directions: Array,
+    shrink: Array,
 ) -> Iterate:
     """The rows after a projection to new directions and one more step, clipped."""
     return _clipped_step(block, model, Z.map_to(Q, directions, shrink), directions)
@@ -260,7 +280,10 @@ class PGD(Algorithm):
     model_type = GradientModel
 
     steps: int = parameter(
-        20, "steps T", "gradient steps; each costs budget in the private version", (1, 200)
+        20,
+        "steps T",
+        "gradient steps; each costs budget in the private version",
+        (1, 200),
     )
     nuclear_norm: float = nuclear_norm_field(0.4)
     step_size: float = parameter(
@@ -278,7 +301,11 @@ class PGD(Algorithm):
         fits_in_memory(self, shape)
 
     def _kappa(self, shape: Shape) -> float:
-        return self.nuclear_norm * shape.half_range * math.sqrt(shape.n_users * shape.n_items)
+        return (
+            self.nuclear_norm
+            * shape.half_range
+            * math.sqrt(shape.n_users * shape.n_items)
+        )
 
     def _bound(self, shape: Shape) -> float:
         return math.inf
@@ -323,7 +350,9 @@ class PGD(Algorithm):
             else:
                 yield model
             if step + 1 < self.steps:
-                rows = curator.hold(next_iterate, rows, start_model, Q, directions, shrink)
+                rows = curator.hold(
+                    next_iterate, rows, start_model, Q, directions, shrink
+                )
                 Q = directions
 
 
@@ -355,7 +384,8 @@ class PrivatePGD(ProvenForUsers, PGD):
         (LEAST, 100),
     )
     biases: bool = choice(
-        False, "not available in the private version: each user's own mean is subtracted"
+        False,
+        "not available in the private version: each user's own mean is subtracted",
     )
     row_clip: float = parameter(
         0.1,
@@ -366,12 +396,18 @@ class PrivatePGD(ProvenForUsers, PGD):
     source_bound: RowBound = row_bound_field()
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """More steps, as far as users' signal n mu per item allows."""
         if budget is None:
             return {}
         return {
-            "steps": int(np.clip(round(math.sqrt(shape.n_users * budget.mu / shape.n_items)), 2, 8))
+            "steps": int(
+                np.clip(
+                    round(math.sqrt(shape.n_users * budget.mu / shape.n_items)), 2, 8
+                )
+            )
         }
 
     def _bound(self, shape: Shape) -> float:

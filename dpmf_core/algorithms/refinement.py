@@ -30,8 +30,12 @@ SIZES_SHARE = 0.05  # of a step's mu^2
 OCTAVES = (-8.0, 12.0)  # the range of a size that users report
 CONSTANT = 0.3  # next to a user's factor, for the offsets
 CLIP = 0.5  # of a gradient, in typical norms
-KEPT_SHARE = 0.8  # of the gradients' curvature that users with norms below the clip have
-MANY_ITEMS = 4096  # beyond it, noise has more eigenvalues near its edge than factors have
+KEPT_SHARE = (
+    0.8  # of the gradients' curvature that users with norms below the clip have
+)
+MANY_ITEMS = (
+    4096  # beyond it, noise has more eigenvalues near its edge than factors have
+)
 EVEN_NOISE = 0.75  # below such a mu privacy's noise prevails over that of sampling
 FEW_ITEMS = 512  # the same where that noise prevails
 PRIOR = 0.5  # variance of factors, in that of the start
@@ -70,8 +74,15 @@ def user_sides(block: Block, model: Recommender, unit: float) -> UserSides:
         np.where(np.isfinite(part), part, 0.0).astype(np.float64)
         for part in (personal.offsets, personal.factors)
     )
-    e = rows.values - model.centre - offsets[rows.users] - model.item_offsets[rows.items]
-    e -= kernels.predict_pairs(factors, model.item_sides, rows.users, rows.items, dtype=np.float64)
+    e = (
+        rows.values
+        - model.centre
+        - offsets[rows.users]
+        - model.item_offsets[rows.items]
+    )
+    e -= kernels.predict_pairs(
+        factors, model.item_sides, rows.users, rows.items, dtype=np.float64
+    )
     e = np.where(np.isfinite(e), e, 0.0) / unit
     norms = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     r = model.item_factors.shape[1]
@@ -144,11 +155,15 @@ class RefiningGradient(Statistic):
     def empty(self, shape: Shape, sides: Held, clip: float, r: int) -> Totals:
         return (np.zeros((shape.n_items, r + 1)),)
 
-    def add(self, block: Block, totals: Totals, sides: UserSides, clip: float, r: int) -> None:
+    def add(
+        self, block: Block, totals: Totals, sides: UserSides, clip: float, r: int
+    ) -> None:
         rows: Ratings = block.rows
         power = np.ldexp(1.0, np.frexp(sides.norms)[1])  # ||e|| < power <= 2 ||e||
         inverse = INSIDE / np.maximum(sides.gradient_norms, 1e-300)
-        weight = np.where(sides.norms > 0, power * np.minimum(INSIDE / clip, inverse), 0.0)
+        weight = np.where(
+            sides.norms > 0, power * np.minimum(INSIDE / clip, inverse), 0.0
+        )
         e = on_grid(sides.residuals / power[rows.users], 1.0, block.n_units, factors=2)
         t = on_grid(sides.columns * weight[:, None], 2.0, block.n_units, factors=2)
         totals[0][:] += rows.matrix(e).T @ t
@@ -204,7 +219,12 @@ class Estimate:
 
     @classmethod
     def of(
-        cls, model: Recommender, kept_items: Array, variances: Array, others: Array, offsets: Array
+        cls,
+        model: Recommender,
+        kept_items: Array,
+        variances: Array,
+        others: Array,
+        offsets: Array,
     ) -> "Estimate":
         """Join variances of the kept items' factors (n_kept, r) with those of all others (r,).
 
@@ -239,10 +259,14 @@ def refine(
 
     share = (counts / counts.sum())[:, None]
     unknown = _unknown(model, share[:, 0], sizes.ratings)
-    explained_squares = sizes.squares * (1 - unknown) / max(float((1 - unknown).sum()), 1e-9)
+    explained_squares = (
+        sizes.squares * (1 - unknown) / max(float((1 - unknown).sum()), 1e-9)
+    )
     weight = n_users * CLIP * KEPT_SHARE * share
     G[:, :r] -= weight * sizes.ratings * unknown * model.item_factors / unit
-    H = weight * np.append(explained_squares + sizes.ratings * unknown, CONSTANT * sizes.ratings)
+    H = weight * np.append(
+        explained_squares + sizes.ratings * unknown, CONSTANT * sizes.ratings
+    )
     energy = np.append(explained_squares, CONSTANT**2 * sizes.ratings)
     inflation = _inflation(sizes, unknown, estimate, n_users)
     luck = inflation * n_users * clip**2 * share * energy / energy.sum()

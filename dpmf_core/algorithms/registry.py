@@ -21,7 +21,13 @@ from dpmf_core.algorithms.base import Algorithm
 from dpmf_core.base.errors import BadInput, closest
 
 GROUP = "dpmf.algorithms"
-REQUIRED_FIELDS = ("id", "title", "words", "source")  # how an algorithm describes itself
+# how an algorithm describes itself
+REQUIRED_FIELDS = (
+    "id",
+    "title",
+    "words",
+    "source",
+)
 
 
 class Registry(Mapping[str, type[Algorithm]]):
@@ -85,10 +91,14 @@ class Registry(Mapping[str, type[Algorithm]]):
         stored. Raises BadInput if it is no algorithm or its id is taken.
         """
         if problem := _problem(kind, getattr(kind, "id", "")):
-            raise BadInput(f"{kind!r} cannot be registered: {problem}. Correct the class.")
+            raise BadInput(
+                f"{kind!r} cannot be registered: {problem}. Correct the class."
+            )
         with self._lock:
             external = self._from_packages()
-            if kind.id in self._own or (kind.id in external and kind.id not in self._added_ids):
+            if kind.id in self._own or (
+                kind.id in external and kind.id not in self._added_ids
+            ):
                 raise BadInput(
                     f"Another algorithm has the id {kind.id!r}. Give yours a different id."
                 )
@@ -105,7 +115,9 @@ class Registry(Mapping[str, type[Algorithm]]):
                     self._add(self._external, point, counts[point.name])
             return self._external
 
-    def _add(self, external: dict[str, type[Algorithm]], point: EntryPoint, count: int) -> None:
+    def _add(
+        self, external: dict[str, type[Algorithm]], point: EntryPoint, count: int
+    ) -> None:
         try:
             if point.name in self._own or count > 1:
                 raise BadInput("another algorithm already has this id")
@@ -132,11 +144,15 @@ def _problem(kind: Any, name: str) -> str | None:
     if not (inspect.isclass(kind) and issubclass(kind, Algorithm)):
         return "it is not a subclass of dpmf_core.algorithms.Algorithm"
     missing = [
-        field for field in REQUIRED_FIELDS if not isinstance(getattr(kind, field, None), str)
+        field
+        for field in REQUIRED_FIELDS
+        if not isinstance(getattr(kind, field, None), str)
     ]
     if missing:
         return f"it does not define {missing[0]}"
     if kind.id != name:
-        return f"the entry point is called {name!r} and the class has the id {kind.id!r}"
+        return (
+            f"the entry point is called {name!r} and the class has the id {kind.id!r}"
+        )
     kind().guarantee()
     return None

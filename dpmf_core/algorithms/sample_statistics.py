@@ -76,14 +76,18 @@ class SampleMoment(Statistic):
     replace_one_factor: ClassVar[float] = math.sqrt(2)
     symmetric: ClassVar[bool] = True
 
-    def empty(self, shape: SampleShape, rows: Held, kept_features: Array | None) -> Totals:
+    def empty(
+        self, shape: SampleShape, rows: Held, kept_features: Array | None
+    ) -> Totals:
         if kept_features is None:
             d = shape.n_features
         else:
             d = len(kept_features)
         return (np.zeros((d, d)),)
 
-    def add(self, block: Block, totals: Totals, rows: Matrix, kept_features: Array | None) -> None:
+    def add(
+        self, block: Block, totals: Totals, rows: Matrix, kept_features: Array | None
+    ) -> None:
         """rows: `unit_samples`, or `residual_samples` of all features."""
         if kept_features is None:
             X = rows
@@ -95,7 +99,9 @@ class SampleMoment(Statistic):
         product = X.T @ X
         totals[0][:] += product.toarray() if is_sparse(product) else product
 
-    def assemble(self, totals: Totals, rows: Held, kept_features: Array | None) -> Array:
+    def assemble(
+        self, totals: Totals, rows: Held, kept_features: Array | None
+    ) -> Array:
         return symmetrise(totals[0])
 
 
@@ -109,7 +115,9 @@ def columns(X: Matrix, kept_features: Array) -> Matrix:
 def renormalise(X: Matrix) -> Matrix:
     """Rows back to norm just below 1 after features were left out; each row does it alone."""
     norms = np.sqrt(energies(X))
-    return by_row(X, np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0), np.float64)
+    return by_row(
+        X, np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0), np.float64
+    )
 
 
 def symmetrise(product: Array) -> Array:
@@ -194,11 +202,18 @@ class CoefficientProducts(Statistic):
     def sensitivity(self) -> float:
         return self.clip
 
-    def empty(self, shape: SampleShape, sides: Held, K: int, rows: Held | None) -> Totals:
+    def empty(
+        self, shape: SampleShape, sides: Held, K: int, rows: Held | None
+    ) -> Totals:
         return (np.zeros((K, shape.n_features)),)
 
     def add(
-        self, block: Block, totals: Totals, sides: LocalSides, K: int, rows: Matrix | None
+        self,
+        block: Block,
+        totals: Totals,
+        sides: LocalSides,
+        K: int,
+        rows: Matrix | None,
     ) -> None:
         weights = weight_rows(block.rows, sides.coefficients)
         H = on_grid(weights, self.clip, block.n_units, factors=2)

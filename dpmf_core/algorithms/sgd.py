@@ -8,8 +8,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Personal, Recommender, Streams, user_means
-from dpmf_core.algorithms.parameters import AS_PRINTED_WORDS, LEAST, UNCLIPPED, choice, parameter
+from dpmf_core.algorithms.base import (
+    Algorithm,
+    Personal,
+    Recommender,
+    Streams,
+    user_means,
+)
+from dpmf_core.algorithms.parameters import (
+    AS_PRINTED_WORDS,
+    LEAST,
+    UNCLIPPED,
+    choice,
+    parameter,
+)
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
@@ -87,7 +99,10 @@ class SGDMF(Algorithm):
         " and keeps users' factors (regular factorisation of Balu & Furon 2016)",
     )
     learning_rate: float = parameter(
-        0.005, "learning rate", "length of a step, for ratings in units of a star", (LEAST, 1)
+        0.005,
+        "learning rate",
+        "length of a step, for ratings in units of a star",
+        (LEAST, 1),
     )
     decay: float = parameter(
         0.0,
@@ -96,10 +111,16 @@ class SGDMF(Algorithm):
         (0, 100),
     )
     regularisation: float = parameter(
-        0.02, "regularisation", "pull of factors and offsets towards 0 at every rating", (0, 100)
+        0.02,
+        "regularisation",
+        "pull of factors and offsets towards 0 at every rating",
+        (0, 100),
     )
     start_deviation: float = parameter(
-        0.1, "starting deviation", "standard deviation of the starting factors", (LEAST, 10)
+        0.1,
+        "starting deviation",
+        "standard deviation of the starting factors",
+        (LEAST, 10),
     )
     prediction_ridge: float = parameter(
         0.12,
@@ -129,7 +150,13 @@ class SGDMF(Algorithm):
         rows = (data.users, data.items, values)
         for step in range(self.steps):
             biased_epoch(*rows, mean, P, Q, a, b, self._rate(step), self.regularisation)
-            yield Descent(mean * unit, a * unit, b * unit, P * math.sqrt(unit), Q * math.sqrt(unit))
+            yield Descent(
+                mean * unit,
+                a * unit,
+                b * unit,
+                P * math.sqrt(unit),
+                Q * math.sqrt(unit),
+            )
 
     def _start(self, data: Ratings, rng: Streams) -> tuple[Array, Array]:
         """Random factors of users (n, r) and items (m, r)."""
@@ -161,7 +188,9 @@ class SGDMF(Algorithm):
                 biased=False, shortened=not self.as_printed,
             )  # fmt: skip
             yield replace(
-                model, user_factors=(P * unit).astype(np.float32), item_factors=Q.astype(np.float32)
+                model,
+                user_factors=(P * unit).astype(np.float32),
+                item_factors=Q.astype(np.float32),
             )
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:

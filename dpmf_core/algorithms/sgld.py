@@ -26,7 +26,8 @@ from dpmf_core.privacy import Budget, Event, Guarantee, PosteriorSample, Status
 ITEM_FACTORS = "item factors"
 START = 0.3  # standard deviation of the starting factors of a posterior sample
 NOT_SHOWN = (
-    "the sample is private only if the chain has reached its posterior, which cannot be shown"
+    "the sample is private only if the chain has reached its posterior, "
+    "which cannot be shown"
 )
 
 
@@ -87,14 +88,18 @@ class SGLD(PrivateAlgorithm):
         " posterior allows",
         (LEAST, 2),
     )
-    prior_precision: float = parameter(10.0, "prior precision", "of every factor", (LEAST, 1e6))
+    prior_precision: float = parameter(
+        10.0, "prior precision", "of every factor", (LEAST, 1e6)
+    )
     prediction_ridge: float = parameter(
         20.0,
         "user ridge",
         "of a user's own regression, in quarters of the rating range",
         (LEAST, 1e6),
     )
-    biases: bool = choice(True, "steps: private item offsets first, then factors on the residuals")
+    biases: bool = choice(
+        True, "steps: private item offsets first, then factors on the residuals"
+    )
     bias_share: float = share_field(0.2, "budget share of biases", "of the total mu²")
     local_columns: bool = LOCAL_COLUMNS
     gradient_clip: float = parameter(
@@ -131,7 +136,9 @@ class SGLD(PrivateAlgorithm):
     )
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """For "steps", choose a rank by the signal n mu that all users give for each item.
 
         Constants were chosen on MovieLens 1M.
@@ -215,7 +222,9 @@ class SGLD(PrivateAlgorithm):
 
     def _model(self, shape: Shape, offsets: Array) -> Recommender:
         ridge = self.prediction_ridge * shape.half_range / 2
-        return Recommender.of_means(shape, item_offsets=offsets, ridge=ridge, mended=True)
+        return Recommender.of_means(
+            shape, item_offsets=offsets, ridge=ridge, mended=True
+        )
 
     def _noisy_chain(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         """The model after every step.
@@ -228,7 +237,9 @@ class SGLD(PrivateAlgorithm):
         offsets, counts = private_offsets(curator, self.biases)
         model = self._model(shape, offsets)
         statistic = ItemGradient(self._sensitivity(shape))
-        V = rng.init.standard_normal((shape.n_items, self.rank)) / math.sqrt(self.prior_precision)
+        V = rng.init.standard_normal((shape.n_items, self.rank)) / math.sqrt(
+            self.prior_precision
+        )
         eta = self.step_size / self.prior_precision
         mean = np.zeros_like(V)
         n_averaged = 0
@@ -240,18 +251,24 @@ class SGLD(PrivateAlgorithm):
             # eta / 2 times the gradient's noise has a variance of at most eta
             beta = min(self.likelihood_power, 2 / (noise * math.sqrt(eta)))
             V = V - eta / 2 * (beta * gradient + self.prior_precision * V)
-            if step >= min(self.steps - 1, round(self.steps * (1 - self.averaged_share))):
+            if step >= min(
+                self.steps - 1, round(self.steps * (1 - self.averaged_share))
+            ):
                 n_averaged += 1
                 mean = mean + (V - mean) / n_averaged
             result = mean if n_averaged else V
-            mean_model = replace(model, item_factors=(result * math.sqrt(star)).astype(np.float32))
+            mean_model = replace(
+                model, item_factors=(result * math.sqrt(star)).astype(np.float32)
+            )
             adds = self.local_columns
             if adds:
                 yield with_local_columns(mean_model, counts, shape)
             else:
                 yield mean_model
 
-    def _posterior_sample(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
+    def _posterior_sample(
+        self, curator: OpenCurator, rng: Streams
+    ) -> Iterator[Recommender]:
         """The model after every step; only the last state is the sample.
 
         Its gradients are exact sums that are not released, so rows must be in memory.
@@ -259,14 +276,17 @@ class SGLD(PrivateAlgorithm):
         data: Ratings = curator.rows
         star = data.shape.half_range / 2
         model = self._model(data.shape, np.zeros(data.n_items, np.float32))
-        places = rank_within_user(data, keyed_uniform(rng.sampling, data.users, data.items))
+        places = rank_within_user(
+            data, keyed_uniform(rng.sampling, data.users, data.items)
+        )
         mask = places < self.ratings_per_user
         few = data.only(mask)
         x = model.residuals(data)[1][mask].astype(np.float64) / star
         multiplier, langevin = curator.sample(ITEM_FACTORS)
         R = 1 / multiplier
         U, V = (
-            rng.init.normal(0, START, (size, self.rank)) for size in (data.n_users, data.n_items)
+            rng.init.normal(0, START, (size, self.rank))
+            for size in (data.n_users, data.n_items)
         )
         rates = self._rates(data.shape, R)
         for _ in range(self.steps):
@@ -290,7 +310,11 @@ class SGLD(PrivateAlgorithm):
         return rate(self.ratings_per_user), rate(4 * crowd)
 
     def _langevin_step(
-        self, theta: Array, ascent: Array, rate: float, langevin: Callable[[tuple[int, ...]], Array]
+        self,
+        theta: Array,
+        ascent: Array,
+        rate: float,
+        langevin: Callable[[tuple[int, ...]], Array],
     ) -> Array:
         """One Langevin step: half a step up the log posterior, and noise of the step's variance."""
         drift = rate / 2 * (ascent - self.prior_precision * theta)

@@ -15,7 +15,13 @@ from typing import Literal
 import numpy as np
 
 from dpmf_core.algorithms import item_lists, item_offsets, prior_means, refinement
-from dpmf_core.algorithms.base import MOST_ITEMS, Parameters, Recommender, Streams, triangle
+from dpmf_core.algorithms.base import (
+    MOST_ITEMS,
+    Parameters,
+    Recommender,
+    Streams,
+    triangle,
+)
 from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_moments import (
     MomentColumns,
@@ -25,7 +31,13 @@ from dpmf_core.algorithms.item_moments import (
     kept_rows,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
-from dpmf_core.algorithms.parameters import LEAST, LEAST_SHARE, choice, parameter, share_field
+from dpmf_core.algorithms.parameters import (
+    LEAST,
+    LEAST_SHARE,
+    choice,
+    parameter,
+    share_field,
+)
 from dpmf_core.algorithms.spectrum import (
     MomentNoise,
     Spectrum,
@@ -42,8 +54,12 @@ from dpmf_core.curator import Curator, Held, Statistic, grid_step
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Budget, Event, Repeat, sequence
 
-COLUMNS_SHARE = 0.3  # of an iteration's mu^2, to find the subspace; the rest measures it
-PRODUCT_CLIP = 0.5  # of what a user adds to a product: few rows lie further in a subspace
+COLUMNS_SHARE = (
+    0.3  # of an iteration's mu^2, to find the subspace; the rest measures it
+)
+PRODUCT_CLIP = (
+    0.5  # of what a user adds to a product: few rows lie further in a subspace
+)
 MOST_CELLS = 36_000_000  # of those columns: 288 MB
 SPARE = 8  # columns of an iterated subspace beyond the rank
 
@@ -93,7 +109,10 @@ class Spectral(ProvenForUsers):
         " memory; none: only offsets (lists: counts)",
     )
     rounds: int = parameter(
-        1, None, "products with the subspace, after the columns; each costs budget", (1, 20)
+        1,
+        None,
+        "products with the subspace, after the columns; each costs budget",
+        (1, 20),
     )
     items_kept: int = parameter(
         0,
@@ -143,7 +162,9 @@ class Spectral(ProvenForUsers):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Recommend from n, m, mu(epsilon, delta) and bounds alone.
 
         Constants were chosen on MovieLens 1M and the low-rank sets, and checked elsewhere.
@@ -155,7 +176,9 @@ class Spectral(ProvenForUsers):
             return item_lists.recommended_lists(shape, signal)
         biases = parameters.get("biases", True)
         steps = parameters.get("refinement_steps", refinement.STEPS if biases else 0)
-        is_too_noisy = biases and signal < least_signal(shape.n_items, refined=steps > 0)
+        is_too_noisy = biases and signal < least_signal(
+            shape.n_items, refined=steps > 0
+        )
         attends = biases and steps > 0 and signal >= prior_means.LEAST_SIGNAL
         n_carried = math.ceil((0.8 * signal) ** 0.75)
         is_large = min(n_carried, shape.n_items) > MOST_ITEMS
@@ -166,11 +189,15 @@ class Spectral(ProvenForUsers):
         else:
             release = "covariance"
         return {
-            "bias_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
+            "bias_share": min(
+                0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))
+            ),
             "rank": min(32, shape.n_items),
             "attention_share": prior_means.SHARE if attends else 0.0,
             "release": release,
-            **(refinement.recommended_refinement(shape, signal, steps) if steps else {}),
+            **(
+                refinement.recommended_refinement(shape, signal, steps) if steps else {}
+            ),
         }
 
     # -- what it spends ----------------------------------------------------------------------------
@@ -244,11 +271,15 @@ class Spectral(ProvenForUsers):
             rest = 0.0
         last = refinement.refinement_plan(level, rest, self._steps)
         if attention:
-            last = sequence(prior_means.AttentionMoment().event(level / math.sqrt(attention)), last)
+            last = sequence(
+                prior_means.AttentionMoment().event(level / math.sqrt(attention)), last
+            )
         z = level / math.sqrt(1 - share - attention - rest)
         if self.release == "covariance":
             return sequence(first, SecondMoment().event(z), last)
-        product = self._products(shape).event(z * math.sqrt(self.rounds / (1 - COLUMNS_SHARE)))
+        product = self._products(shape).event(
+            z * math.sqrt(self.rounds / (1 - COLUMNS_SHARE))
+        )
         columns = MomentColumns().event(z / math.sqrt(COLUMNS_SHARE))
         return sequence(first, columns, Repeat(product, self.rounds), last)
 
@@ -299,11 +330,16 @@ class Spectral(ProvenForUsers):
         model = replace(model, item_factors=F, mended=True)
         displayed_model = self._with_columns(model, counts, shape)
         if self._attention:
-            displayed_model = prior_means.with_prior_means(curator, displayed_model, counts)
+            displayed_model = prior_means.with_prior_means(
+                curator, displayed_model, counts
+            )
         yield displayed_model
         if self._steps:
             variances, others = factor_variances(
-                moment_spectrum, counts[kept_items], self.popularity_exponent, shape.n_users
+                moment_spectrum,
+                counts[kept_items],
+                self.popularity_exponent,
+                shape.n_users,
             )
             model = replace(displayed_model, local_columns=model.local_columns)
             estimate = refinement.Estimate.of(
@@ -314,7 +350,9 @@ class Spectral(ProvenForUsers):
                 displayed_model = self._with_columns(estimate.model, counts, shape)
                 yield displayed_model  # the same object: what users fit to it is found once
 
-    def _with_columns(self, model: Recommender, counts: Array, shape: Shape) -> Recommender:
+    def _with_columns(
+        self, model: Recommender, counts: Array, shape: Shape
+    ) -> Recommender:
         if not self.local_columns:
             return model
         return with_local_columns(model, counts if self._share else None, shape)
@@ -328,21 +366,27 @@ class Spectral(ProvenForUsers):
         noisy = item_offsets.NoisyCounts(C, scale)
         kept_items = self._kept_items(curator, noisy)
         counts = noisy.expected
-        likes = item_lists.ItemLikes.of(kept_items, counts[kept_items], self.popularity_exponent)
+        likes = item_lists.ItemLikes.of(
+            kept_items, counts[kept_items], self.popularity_exponent
+        )
         if self.release == "covariance":
             F = item_lists.liked_covariance(curator, likes, self.rank, self.shrinkage)
         else:
             rows = curator.hold(kept_rows, None, kept_items, likes.weights)
             moment_spectrum = self._spectrum(curator, rows, likes.counts)
             F = moment_spectrum.Q * np.sqrt(moment_spectrum.eta)
-        return item_lists.list_by_regression(curator.shape, C, likes, F, self.prediction_ridge)
+        return item_lists.list_by_regression(
+            curator.shape, C, likes, F, self.prediction_ridge
+        )
 
     def _kept_items(self, curator: Curator, counts: item_offsets.NoisyCounts) -> Array:
         """Ascending ids of the items with the largest noisy counts."""
         n_users = curator.shape.n_users
         n_items = curator.shape.n_items
         whole = self.release == "covariance"
-        most = min(self.items_kept or n_items, MOST_ITEMS if whole else n_items, n_items)
+        most = min(
+            self.items_kept or n_items, MOST_ITEMS if whole else n_items, n_items
+        )
         if self._share and not self.items_kept:
             if whole:
                 scale = curator.scale(SecondMoment())
@@ -351,7 +395,9 @@ class Spectral(ProvenForUsers):
             sizes = np.sort(counts.expected)[::-1]
             q = self.popularity_exponent
             if self.implicit:
-                most = min(most, item_lists.items_carried(counts.expected, n_users, scale))
+                most = min(
+                    most, item_lists.items_carried(counts.expected, n_users, scale)
+                )
             else:
                 most = items_that_pay(sizes, n_users, scale, q, self.taste, most)
         return np.sort(np.argsort(-counts.values, kind="stable")[:most])
@@ -372,11 +418,15 @@ class Spectral(ProvenForUsers):
             M = curator.release(SecondMoment(), rows, m)
             return spectrum(M, noise, min(self.rank, m), self.shrinkage)
         # the most counted tell most
-        column_ids = np.sort(np.argsort(-counts, kind="stable")[: max(1, min(m, MOST_CELLS // m))])
+        column_ids = np.sort(
+            np.argsort(-counts, kind="stable")[: max(1, min(m, MOST_CELLS // m))]
+        )
         products = self._products(curator.shape)
         scale = curator.scale(products)
         Y = column_space(
-            curator.release(MomentColumns(), rows, m, column_ids), column_ids, self.rank + SPARE
+            curator.release(MomentColumns(), rows, m, column_ids),
+            column_ids,
+            self.rank + SPARE,
         )
         for _ in range(self.rounds):
             Q, _ = np.linalg.qr(Y)

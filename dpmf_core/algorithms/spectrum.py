@@ -45,7 +45,9 @@ class MomentNoise:
         return cls(np.ones(m), np.full(m, math.sqrt(scale**2 / 2 + n_users / m**2)))
 
     @classmethod
-    def by_popularity(cls, diagonal: Array, n_users: int, scale: float) -> "MomentNoise":
+    def by_popularity(
+        cls, diagonal: Array, n_users: int, scale: float
+    ) -> "MomentNoise":
         """Variance scale^2 / 2 from privacy and d_i d_j / n from sampling.
 
         d is the `diagonal` (m,) of the moment: d_i d_j / n is the sum of a_ui^2 a_uj^2, if entries
@@ -114,7 +116,12 @@ def column_space(Y: Array, column_ids: Array, most: int) -> Array:
 
 
 def subspace_spectrum(
-    Q: Array, Y: Array, sampling: Array, scale: float, shrinkage: float, most: int | None = None
+    Q: Array,
+    Y: Array,
+    sampling: Array,
+    scale: float,
+    shrinkage: float,
+    most: int | None = None,
 ) -> Spectrum:
     """The spectrum from a noisy product Y = M Q + noise (m, K).
 
@@ -159,7 +166,12 @@ def factor_variances(
     """Error variances of `rating_factors` (n_kept, K), and those of an unknown item (K,)."""
     h2 = (counts ** (1 + exponent) * moment_spectrum.weights) ** 2
     noise = moment_spectrum.error / moment_spectrum.eta**2 * h2.sum()
-    prior = n_users * float((counts ** (2 * exponent)).mean()) * moment_spectrum.eta / h2.sum()
+    prior = (
+        n_users
+        * float((counts ** (2 * exponent)).mean())
+        * moment_spectrum.eta
+        / h2.sum()
+    )
     return prior * noise / (h2[:, None] + noise), prior
 
 

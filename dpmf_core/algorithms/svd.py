@@ -56,7 +56,9 @@ class Subspace(Recommender):
         V = self.item_factors.astype(np.float64)
         X = history.matrix(residuals.astype(np.float64))
         factors = X @ V / share[:, None]
-        return self.with_loadings(history, Personal(offsets, factors.astype(np.float32)))
+        return self.with_loadings(
+            history, Personal(offsets, factors.astype(np.float32))
+        )
 
 
 def clipped_rows(data: Ratings, values: Array, bound: float) -> Array:
@@ -91,7 +93,9 @@ class ItemMoment(RowMoment):
 def centred_rows(block: Block, model: Subspace, bound: float) -> Any:
     """Users' residuals, clipped to norm `bound`, on the grid."""
     rows: Ratings = block.rows
-    return gridded_rows(block, clipped_rows(rows, model.residuals(rows)[1], bound), bound)
+    return gridded_rows(
+        block, clipped_rows(rows, model.residuals(rows)[1], bound), bound
+    )
 
 
 class PrivateSVD(ProvenForUsers):
@@ -111,7 +115,11 @@ class PrivateSVD(ProvenForUsers):
     whole_triangle = True
     version = 3
     version_without_noise = 1
-    exact_settings: ClassVar[Parameters] = {"rank": 8, "row_clip": 10.0, "prediction_ridge": 0.16}
+    exact_settings: ClassVar[Parameters] = {
+        "rank": 8,
+        "row_clip": 10.0,
+        "prediction_ridge": 0.16,
+    }
     model_type = Subspace
 
     rank: int = parameter(5, "rank r", "number of eigenvectors", (1, 512))
@@ -122,15 +130,22 @@ class PrivateSVD(ProvenForUsers):
         (LEAST, 10),
     )
     user_step: Literal["ridge", "projection"] = parameter(
-        "ridge", "user's own step", "a ridge regression on V, or the source's scaled projection"
+        "ridge",
+        "user's own step",
+        "a ridge regression on V, or the source's scaled projection",
     )
     prediction_ridge: float = parameter(
-        0.08, "prediction ridge", "of a user's own regression on orthonormal V", (LEAST, 1e6)
+        0.08,
+        "prediction ridge",
+        "of a user's own regression on orthonormal V",
+        (LEAST, 1e6),
     )
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """One direction for every 3 of users' signal n mu over m, at most 16."""
         if budget is None:
             rank = 5
@@ -161,13 +176,17 @@ class PrivateSVD(ProvenForUsers):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         shape: Shape = curator.shape
-        subspace = self._with_directions(curator, Subspace.of_means(shape), centred_rows)
+        subspace = self._with_directions(
+            curator, Subspace.of_means(shape), centred_rows
+        )
         if self.local_columns:
             yield with_local_columns(subspace, None, shape)
         else:
             yield subspace
 
-    def _with_directions(self, curator: Curator, model: Subspace, rows: Step) -> Subspace:
+    def _with_directions(
+        self, curator: Curator, model: Subspace, rows: Step
+    ) -> Subspace:
         """The model with the top eigenvectors of the noisy moment of users' rows.
 
         rows: makes these from the model's residuals.
@@ -220,7 +239,9 @@ class CappedSums(Statistic):
 
     def add(self, block: Block, totals: Totals, entries: Array, centre: float) -> None:
         rows: Ratings = block.rows
-        values = (rows.values[entries].astype(np.float64) - centre).clip(-self.clip, self.clip)
+        values = (rows.values[entries].astype(np.float64) - centre).clip(
+            -self.clip, self.clip
+        )
         values = on_grid(values, self.clip, block.n_units)
         totals[0][:] += np.bincount(rows.items[entries], values, rows.n_items)
 
@@ -289,21 +310,30 @@ class SVDCleansing(PrivateSVD):
         (0, 1e4),
     )
     user_damping: float = parameter(
-        5.0, "user damping β_u", "pseudo-count that pulls a user's own average to 0", (0, 1e4)
+        5.0,
+        "user damping β_u",
+        "pseudo-count that pulls a user's own average to 0",
+        (0, 1e4),
     )
     average_share: float = share_field(
-        0.3, "budget share of averages", "of the total mu²; a fifteenth of it for the global one"
+        0.3,
+        "budget share of averages",
+        "of the total mu²; a fifteenth of it for the global one",
     )
 
     @classmethod
-    def recommend(cls, shape: Shape, budget: Budget | None, parameters: Parameters) -> Parameters:
+    def recommend(
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """As for private SVD; many items and little signal give item averages a larger share."""
         defaults = super().recommend(shape, budget, parameters)
         if budget is None:
             return defaults
         signal = shape.n_users * budget.mu
         return defaults | {
-            "average_share": min(0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))),
+            "average_share": min(
+                0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))
+            ),
             "ratings_per_user": max(10, shape.n_items // 8),
         }
 
@@ -328,13 +358,18 @@ class SVDCleansing(PrivateSVD):
         first = self.average_share
         shares = first / 15, first * 10 / 15, first * 4 / 15, 1 - first
         each = zip(self.statistics(shape), shares, strict=True)
-        return sequence(*(statistic.event(level / math.sqrt(share)) for statistic, share in each))
+        return sequence(
+            *(statistic.event(level / math.sqrt(share)) for statistic, share in each)
+        )
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Subspace]:
         centre = private_mean(curator)
         offsets, counts = self._item_averages(curator, centre, rng)
         model = Subspace.of_means(
-            curator.shape, centre=centre, item_offsets=offsets, user_damping=self.user_damping
+            curator.shape,
+            centre=centre,
+            item_offsets=offsets,
+            user_damping=self.user_damping,
         )
         model = self._with_directions(curator, model, clamped_rows)
         if self.local_columns:
@@ -342,7 +377,9 @@ class SVDCleansing(PrivateSVD):
         else:
             yield model
 
-    def _item_averages(self, curator: Curator, centre: float, rng: Streams) -> tuple[Array, Array]:
+    def _item_averages(
+        self, curator: Curator, centre: float, rng: Streams
+    ) -> tuple[Array, Array]:
         """Damped item offsets (n_items,), within the half-range; and positive counts (n_items,)."""
         totals, count_statistic = self._averages(curator.shape)
         entries = curator.hold(capped_ratings, totals.most, rng.sampling)

@@ -100,8 +100,15 @@ def audit(
         "parameters": dict(parameters or {}),
     }
     if data is None:
-        if user is not None or bounds is not None or columns is not None or missing is not None:
-            raise BadInput("user, bounds, columns and missing are for given data. Add data.")
+        if (
+            user is not None
+            or bounds is not None
+            or columns is not None
+            or missing is not None
+        ):
+            raise BadInput(
+                "user, bounds, columns and missing are for given data. Add data."
+            )
         return membership_inference.audit(algorithm, unit=unit, **facts)
     if unit not in (None, "user"):
         raise BadInput("On given data the canary is a whole user. Leave unit out.")

@@ -117,7 +117,12 @@ def check(
     No problem found.
     These data leave no guarantee conditional.
     """
-    given_facts = {"bounds": bounds, "columns": columns, "outside": outside, "missing": missing}
+    given_facts = {
+        "bounds": bounds,
+        "columns": columns,
+        "outside": outside,
+        "missing": missing,
+    }
     declared, _ = facts_apart({**given_facts, **facts})
     if isinstance(data, str | Path):
         return check_address(address_given(data, declared))
@@ -136,7 +141,9 @@ def _of_data(data: AnyData) -> DataCheck:
     if isinstance(data, Samples):
         return DataCheck(data.report or samples_report(data), data.assumptions)
     if isinstance(data, Ratings):
-        return DataCheck(data.report or _report_of_stored(data, len(data)), data.assumptions)
+        return DataCheck(
+            data.report or _report_of_stored(data, len(data)), data.assumptions
+        )
     n_ratings = int(data.fold(ItemCounts(data.n_items)).sum())
     return DataCheck(_report_of_stored(data, n_ratings), data.assumptions)
 
@@ -163,7 +170,10 @@ def _further_facts(
         people = declared("people", "N")
         yield f"Declare the number of people if it is public: {people}, at least as many."
     if BY_PLACE in dict(report.recognised).values():
-        names = (declared(name, "").strip(" =") for name in ("user", "item", "rating", "time"))
+        names = (
+            declared(name, "").strip(" =")
+            for name in ("user", "item", "rating", "time")
+        )
         yield f"Columns were taken by their place. Name them: {', '.join(names)}."
     beyond = outside_of(report.problems)
     if beyond is not None and not beyond.is_left_out:

@@ -75,10 +75,14 @@ class _Place:
         """The answer, trained on the data and measured."""
         work = finding.work(self.spec, measurement)
         with contextlib.closing(Store()) as store:
-            run = measured_run(work.spec, self.own_data, self.ledger, store, work.epsilon)
+            run = measured_run(
+                work.spec, self.own_data, self.ledger, store, work.epsilon
+            )
         return AnswerStep.of(run, finding.epsilon)
 
-    def price(self, finding: PrivateFinding, epsilon: float, measurement: float) -> float:
+    def price(
+        self, finding: PrivateFinding, epsilon: float, measurement: float
+    ) -> float:
         """The total of the account after a measured training, before it is made."""
         account = self.account
         assert account is not None  # private data
@@ -337,10 +341,17 @@ def choose(
     >>> choice.algorithm, choice.epsilon
     ('spectral', 2.0)
     """
-    given_facts = {"bounds": bounds, "columns": columns, "outside": outside, "missing": missing}
+    given_facts = {
+        "bounds": bounds,
+        "columns": columns,
+        "outside": outside,
+        "missing": missing,
+    }
     declared_facts, rest = facts_apart({**given_facts, **facts})
     if rest:
-        raise BadInput(f"choose has no argument {', '.join(map(repr, rest))}. Leave it out.")
+        raise BadInput(
+            f"choose has no argument {', '.join(map(repr, rest))}. Leave it out."
+        )
     options = {
         "spend": spend,
         "keep": keep,
@@ -369,18 +380,25 @@ def choose(
     return Choice(asking.with_account(finding, place.account), place)
 
 
-def _of_declared(data: str, options: dict[str, Any], ledger: str | Path | None) -> Choice:
+def _of_declared(
+    data: str, options: dict[str, Any], ledger: str | Path | None
+) -> Choice:
     """The answer for a declared shape, without data."""
     declared = DeclaredShape.parse(data)
     place = _Place(DataSpec(id=declared.id), None, None, ledger)
     title = "data of a declared shape"
     return Choice(
-        asking.private_finding(declared, options, place.compute, title=title, path=""), place
+        asking.private_finding(declared, options, place.compute, title=title, path=""),
+        place,
     )
 
 
-def _public(place: _Place, shape: Shape, options: dict[str, Any], about: dict[str, Any]) -> Finding:
+def _public(
+    place: _Place, shape: Shape, options: dict[str, Any], about: dict[str, Any]
+) -> Finding:
     with contextlib.ExitStack() as stack:
         if place.own_data is not None:
             stack.enter_context(lent(place.spec.id, place.own_data))
-        return asking.public_finding(place.spec.id, shape, options, place.compute, **about)
+        return asking.public_finding(
+            place.spec.id, shape, options, place.compute, **about
+        )

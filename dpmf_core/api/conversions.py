@@ -17,7 +17,9 @@ if TYPE_CHECKING:  # it takes a second to load
     from dp_accounting.dp_event import DpEvent
 
 
-def epsilons(event: Released, delta: float, relation: RelationName = "add-remove") -> pd.DataFrame:
+def epsilons(
+    event: Released, delta: float, relation: RelationName = "add-remove"
+) -> pd.DataFrame:
     """Compare what every rule of accounting finds for one event.
 
     The rules are the exact one, the conversions from Renyi DP of the papers and of Canonne, Kamath
@@ -57,7 +59,7 @@ def epsilons(event: Released, delta: float, relation: RelationName = "add-remove
 
 
 def gdp(event: Released, relation: RelationName = "add-remove") -> float:
-    """Return mu of Gaussian DP (Dong, Roth & Su 2022): the event is mu-GDP.
+    """Mu of Gaussian DP (Dong, Roth & Su 2022): the event is mu-GDP.
 
     Parameters
     ----------
@@ -86,7 +88,7 @@ def gdp(event: Released, relation: RelationName = "add-remove") -> float:
 
 
 def zcdp(event: Released, relation: RelationName = "add-remove") -> float:
-    """Return rho of zero-concentrated DP (Bun & Steinke 2016): the event is rho-zCDP.
+    """Rho of zero-concentrated DP (Bun & Steinke 2016): the event is rho-zCDP.
 
     Parameters
     ----------
@@ -114,8 +116,10 @@ def zcdp(event: Released, relation: RelationName = "add-remove") -> float:
     return accounting.zcdp(as_event(event), relation_of(relation))
 
 
-def renyi(event: Released, order: float, relation: RelationName = "add-remove") -> float:
-    """Return the Renyi divergence of an event (Mironov 2017): it is (order, epsilon)-RDP.
+def renyi(
+    event: Released, order: float, relation: RelationName = "add-remove"
+) -> float:
+    """The Renyi divergence of an event (Mironov 2017): it is (order, epsilon)-RDP.
 
     Parameters
     ----------
@@ -209,12 +213,16 @@ def epsilon_of_renyi(curve: Callable[[float], float], delta: float) -> float:
     """
     require_delta(delta)
     if not delta:
-        raise BadInput("A Renyi curve has an epsilon only at a delta above 0. Give one.")
+        raise BadInput(
+            "A Renyi curve has an epsilon only at a delta above 0. Give one."
+        )
     return accounting.epsilon_of_renyi(curve, delta)
 
 
-def to_dp_accounting(event: Released, relation: RelationName = "add-remove") -> "DpEvent":
-    """Return the event of `dp_accounting` with the same cost.
+def to_dp_accounting(
+    event: Released, relation: RelationName = "add-remove"
+) -> "DpEvent":
+    """The event of `dp_accounting` with the same cost.
 
     Parameters
     ----------
@@ -244,7 +252,7 @@ def to_dp_accounting(event: Released, relation: RelationName = "add-remove") -> 
 
 
 def from_dp_accounting(event: "DpEvent") -> Event:
-    """Return the event with the cost of one of `dp_accounting`.
+    """The event with the cost of one of `dp_accounting`.
 
     Parameters
     ----------

@@ -99,7 +99,9 @@ def load(
     >>> ratings.n_items, ratings.bounds
     (200, (0.5, 5.0))
     """
-    declared = _together(columns, bounds=bounds, outside=outside, missing=missing, **facts)
+    declared = _together(
+        columns, bounds=bounds, outside=outside, missing=missing, **facts
+    )
     if frames.is_table(data):
         return _of_table(data, declared, public)
     if isinstance(data, str | Path) and not public:
@@ -170,7 +172,9 @@ def account(
     >>> dpmf.account(frame, "my.ledger", bounds=(1, 5)).total.epsilon
     0.0
     """
-    dataset = load(data, bounds=bounds, columns=columns, outside=outside, missing=missing, **facts)
+    dataset = load(
+        data, bounds=bounds, columns=columns, outside=outside, missing=missing, **facts
+    )
     in_hand = not isinstance(data, str | Path)
     lasting = in_hand or not is_own(str(data))
     own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
@@ -190,7 +194,9 @@ def data_of(
     facts: of the data, by name. A given item table is added to the data, and the data's id to the
     choices. Raises BadInput, after quick checks first.
     """
-    algorithms.refuse_budget(ids, **{name: choices.get(name) for name in Budget.model_fields})
+    algorithms.refuse_budget(
+        ids, **{name: choices.get(name) for name in Budget.model_fields}
+    )
     items = choices.get("item_features")
     if isinstance(data, str | Path):
         address = address_given(data, facts)
@@ -202,7 +208,9 @@ def data_of(
         return _read_once(address), None, {**choices, "dataset": address}
     if frames.is_table(data):
         holds_ratings = any(algorithms.find(name).task == "ratings" for name in ids)
-        dataset: AnyData = _of_table(data, facts, public=False, holds_ratings=holds_ratings)
+        dataset: AnyData = _of_table(
+            data, facts, public=False, holds_ratings=holds_ratings
+        )
     else:
         dataset = load(data, **facts)
     choices = {**choices, "dataset": dataset.name}
@@ -239,11 +247,15 @@ def _together(columns: Mapping[str, str] | None, **facts: Any) -> Facts:
                 f"{closest(role, ROLE_NAMES)}"
             )
         if declared.setdefault(role, column) != column:
-            raise BadInput(f"The column of '{role}' is given twice. Give it once, in columns.")
+            raise BadInput(
+                f"The column of '{role}' is given twice. Give it once, in columns."
+            )
     return declared
 
 
-def _of_table(data: Any, facts: Facts, public: bool, holds_ratings: bool = False) -> Data:
+def _of_table(
+    data: Any, facts: Facts, public: bool, holds_ratings: bool = False
+) -> Data:
     """The ratings or documents of a table in memory. Raises BadInput on facts of files."""
     of_files = [name for name in facts if name not in OF_TABLES]
     if of_files:

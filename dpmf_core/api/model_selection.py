@@ -5,7 +5,12 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import BaseCrossValidator, GridSearchCV, ParameterGrid, check_cv
+from sklearn.model_selection import (
+    BaseCrossValidator,
+    GridSearchCV,
+    ParameterGrid,
+    check_cv,
+)
 from sklearn.pipeline import Pipeline
 from sklearn.utils import _safe_indexing
 
@@ -54,10 +59,12 @@ class RatingFolds(BaseCrossValidator):  # type: ignore[misc]  # scikit-learn has
         self.seed = seed
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
-        """Return the number of folds."""
+        """The number of folds."""
         return self.n_splits
 
-    def _iter_test_indices(self, X: Any, y: Any = None, groups: Any = None) -> Iterator[Any]:
+    def _iter_test_indices(
+        self, X: Any, y: Any = None, groups: Any = None
+    ) -> Iterator[Any]:
         """Yield the places of test rows for each fold. X: see `PrivateRecommender.fit`."""
         pairs = pairs_of(X)
         users = keys_of_ids(pairs["user"])
@@ -110,7 +117,9 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
             charges = _of_folds([estimator], X, y, cv)
         return total(charges)
     grid = ParameterGrid(estimator.param_grid)
-    candidates = [clone(estimator.estimator).set_params(**candidate) for candidate in grid]
+    candidates = [
+        clone(estimator.estimator).set_params(**candidate) for candidate in grid
+    ]
     charges = _of_folds(candidates, X, y, estimator.cv)
     if estimator.refit:
         charges.append(
@@ -124,7 +133,11 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
 
 def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> list[Charge]:
     return [
-        _charge(candidate, _safe_indexing(X, rows), None if y is None else _safe_indexing(y, rows))
+        _charge(
+            candidate,
+            _safe_indexing(X, rows),
+            None if y is None else _safe_indexing(y, rows),
+        )
         for rows, _ in check_cv(cv).split(X, y)
         for candidate in estimators
     ]
@@ -133,7 +146,9 @@ def _of_folds(estimators: list[Any], X: Any, y: Any, cv: Any) -> list[Charge]:
 def _charge(estimator: Any, X: Any, y: Any) -> Charge:
     if isinstance(estimator, Pipeline):
         before = clone(estimator[:-1])
-        return _charge(estimator[-1], before.fit_transform(X, y) if len(before) else X, y)
+        return _charge(
+            estimator[-1], before.fit_transform(X, y) if len(before) else X, y
+        )
     if not isinstance(estimator, PrivateRecommender):
         raise BadInput(
             "The price is that of a PrivateRecommender, a Pipeline that ends in one, or a"

@@ -86,15 +86,17 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         check_is_fitted(self)
         samples = self._samples(X, reset=False)
         H: Array = self.model_.personal(samples).coefficients * samples.norms[:, None]
-        return H.astype(X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64)
+        return H.astype(
+            X.dtype if getattr(X, "dtype", None) == np.float32 else np.float64
+        )
 
     def inverse_transform(self, H: Any) -> Array:
-        """Return the rows (n_samples, n_features) with coefficients H (n_samples, n_components)."""
+        """The rows (n_samples, n_features) with coefficients H (n_samples, n_components)."""
         check_is_fitted(self)
         return np.asarray(np.asarray(H) @ self.components_)
 
     def score(self, X: Any, y: Any = None) -> float:
-        """Return the share of the squares of X that the components explain.
+        """The share of the squares of X that the components explain.
 
         It is computed on raw rows, so on private data it is no release.
 
@@ -114,7 +116,9 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         samples = self._samples(X, reset=False)
         H = self.model_.personal(samples).coefficients * samples.norms[:, None]
         # rearranged, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
-        rows = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False)
+        rows = validate_data(
+            self, X, accept_sparse="csr", dtype=np.float64, reset=False
+        )
         total = float(np.sum(np.square(rows.data if hasattr(rows, "indptr") else rows)))
         cross_term = float(np.sum(H * (rows @ self.components_.T)))
         model_term = float(np.sum((H.T @ H) * (self.components_ @ self.components_.T)))
@@ -138,7 +142,9 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
         check_non_negative(X, f"{type(self).__name__} (input X)")
         assumptions = () if self.public else (NUMBER_IS_PUBLIC,)
-        return Samples.of(X, image=self.image_shape, public=self.public, assumptions=assumptions)
+        return Samples.of(
+            X, image=self.image_shape, public=self.public, assumptions=assumptions
+        )
 
 
 class PrivateNMF(_NMF):

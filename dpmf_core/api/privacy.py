@@ -103,11 +103,15 @@ def compose(*events: Released, count: int = 1) -> Event:
     0.1875
     """
     if not (isinstance(count, int) and 0 <= count <= MOST):
-        raise BadInput(f"count must be a whole number from 0 to {MOST:,}. Got {count!r}.")
+        raise BadInput(
+            f"count must be a whole number from 0 to {MOST:,}. Got {count!r}."
+        )
     return Repeat(Sequence(tuple(as_event(event) for event in events)), count)
 
 
-def epsilon(event: Released, delta: float, relation: RelationName = "add-remove") -> float:
+def epsilon(
+    event: Released, delta: float, relation: RelationName = "add-remove"
+) -> float:
     """Compute the exact epsilon of an event at a delta.
 
     Ledgers of Gaussian noise have a closed form (Balle & Wang 2018). Others are composed by privacy
@@ -148,7 +152,9 @@ def epsilon(event: Released, delta: float, relation: RelationName = "add-remove"
     return accounting.epsilon(as_event(event), delta, relation_of(relation))
 
 
-def delta(event: Released, epsilon: float, relation: RelationName = "add-remove") -> float:
+def delta(
+    event: Released, epsilon: float, relation: RelationName = "add-remove"
+) -> float:
     """Compute the exact delta of an event at an epsilon.
 
     Parameters
@@ -273,15 +279,19 @@ def noise_multiplier(
     8.0
     """
     if mechanism not in MECHANISMS:
-        raise BadInput(f"mechanism must be one of {', '.join(MECHANISMS)}. Got {mechanism!r}.")
+        raise BadInput(
+            f"mechanism must be one of {', '.join(MECHANISMS)}. Got {mechanism!r}."
+        )
     if count == 0:
-        raise BadInput("count must be at least 1: nothing is released otherwise. Got 0.")
+        raise BadInput(
+            "count must be at least 1: nothing is released otherwise. Got 0."
+        )
     kind = MECHANISMS[mechanism]
     return calibrate(lambda z: compose(kind(z), count=count), epsilon, delta, relation)
 
 
 def group(event: Released, size: int) -> Event:
-    """Return what an event is for a group of people, such as a family.
+    """What an event is for a group of people, such as a family.
 
     A group moves a statistic by at most `size` times as much as one person does.
 

@@ -88,7 +88,9 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         check_is_fitted(self)
         return self.run_.predict(X, own)
 
-    def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
+    def recommend(
+        self, users: Any = None, k: int = 10, own: Any = None
+    ) -> pd.DataFrame:
         """List the k best items for each user; see `TrainedModel.recommend`."""
         check_is_fitted(self)
         return self.run_.recommend(users, k, own)
@@ -98,13 +100,15 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         check_is_fitted(self)
         return self.run_.similar_items(item, k)
 
-    def save(self, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
+    def save(
+        self, folder: str | Path, *, about: Mapping[str, str] | None = None
+    ) -> Path:
         """Write the shared model into a folder; see `TrainedModel.save`."""
         check_is_fitted(self)
         return self.run_.save(folder, about=about)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """Return R squared of the predictions, at most 1.
+        """R squared of the predictions, at most 1.
 
         It is computed on raw ratings, so on private data it is no release.
 
@@ -139,12 +143,16 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
         return self
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state of `Releasing`, and warn of private ratings."""
+        """The state of `Releasing`, after a warning of private ratings."""
         if not hasattr(self, "run_"):
             training = None
         else:
             training = self.run_._training
-        if training is not None and training.data is not None and not training.data.public:
+        if (
+            training is not None
+            and training.data is not None
+            and not training.data.public
+        ):
             warnings.warn(HELD_RATINGS, HoldsPrivateRatings, stacklevel=2)
         return super().__getstate__()
 
@@ -182,7 +190,9 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             return ratings, users, items
         item_ids = pd.Index(list(self.items))
         if not pd.Index(canonical_texts(item_ids)).is_unique:
-            raise BadInput("items must hold each item's id once. Remove the repeated ids.")
+            raise BadInput(
+                "items must hold each item's id once. Remove the repeated ids."
+            )
         return self._among(ratings, item_ids, "items"), users, item_ids
 
     def _among(self, ratings: Ratings, items: "pd.Index[Any]", what: str) -> Ratings:
@@ -206,7 +216,9 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
             name=ratings.name,
             public=ratings.public,
             assumptions=tuple(
-                assumption for assumption in ratings.assumptions if assumption != ITEMS_ARE_PUBLIC
+                assumption
+                for assumption in ratings.assumptions
+                if assumption != ITEMS_ARE_PUBLIC
             ),
             origin="" if ratings.public else ratings.account,
             rows_origin="" if ratings.public else ratings.row_digest,
@@ -329,7 +341,7 @@ class PrivateRecommender(_RatingsEstimator):
         self.ledger = ledger
 
     def charge_of(self, X: Any, y: Any = None) -> Charge:
-        """Return what `fit` would charge to the account. Nothing is drawn.
+        """What `fit` would charge to the account. Nothing is drawn.
 
         Parameters
         ----------

@@ -58,7 +58,9 @@ def relation_of(name: str) -> Relation:
     try:
         return Relation(name)
     except ValueError:
-        raise BadInput(f"relation must be add-remove or replace-one. Got {name!r}.") from None
+        raise BadInput(
+            f"relation must be add-remove or replace-one. Got {name!r}."
+        ) from None
 
 
 def require_delta(delta: float) -> None:

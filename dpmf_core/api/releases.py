@@ -37,7 +37,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     ledger: str | None
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """Return the estimator's parameters by name; with `deep`, also the algorithm's."""
+        """The estimator's parameters by name; with `deep`, also the algorithm's."""
         own: dict[str, Any] = super().get_params(deep)
         if deep and isinstance(self.parameters, dict):
             return {**own, **self.parameters}
@@ -52,8 +52,12 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
             On an unknown name, as in scikit-learn.
         """
         own_names = self._get_param_names()
-        super().set_params(**{name: value for name, value in params.items() if name in own_names})
-        if others := {name: value for name, value in params.items() if name not in own_names}:
+        super().set_params(
+            **{name: value for name, value in params.items() if name in own_names}
+        )
+        if others := {
+            name: value for name, value in params.items() if name not in own_names
+        }:
             self._require_names(others)
             self.parameters = joined(self.parameters, others)
         return self
@@ -68,9 +72,15 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
                     f" {sorted([*self._get_param_names(), *fields])}."
                 )
 
-    def _spec(self, data: Ratings | Samples, seed: int = 0, **parameters: Any) -> RunSpec:
+    def _spec(
+        self, data: Ratings | Samples, seed: int = 0, **parameters: Any
+    ) -> RunSpec:
         """The run of a fit. Raises BadInput."""
-        budget = {name: getattr(self, name) for name in Budget.model_fields if hasattr(self, name)}
+        budget = {
+            name: getattr(self, name)
+            for name in Budget.model_fields
+            if hasattr(self, name)
+        }
         choices = with_delta(budget, [self.algorithm], data.shape.n_units)
         parameters |= self.parameters or {}
         return RunSpec.of(
@@ -83,7 +93,10 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         )
 
     def _train(
-        self, data: Ratings | Samples, training: Training | None = None, **parameters: Any
+        self,
+        data: Ratings | Samples,
+        training: Training | None = None,
+        **parameters: Any,
     ) -> None:
         """Charge the account of the data, draw, train, and set the fitted attributes.
 
@@ -109,7 +122,9 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
                 "account_ is gone: its key is a hash of the private rows, so forget_people() drops"
                 " it and no pickle holds it. dpmf.account(data, bounds=...) opens it again."
             )
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        raise AttributeError(
+            f"{type(self).__name__!r} object has no attribute {name!r}"
+        )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -118,16 +133,20 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
         return tags
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return everything except the account, which is on this machine, and raw figures."""
+        """Everything except the account, which is on this machine, and raw figures."""
         state = {
-            name: value for name, value in super().__getstate__().items() if name != "account_"
+            name: value
+            for name, value in super().__getstate__().items()
+            if name != "account_"
         }
         if "run_" in state:
             state["run_"] = state["run_"].without_raw_figures()
         return state
 
 
-def joined(parameters: dict[str, Any] | None, flat: Mapping[str, Any]) -> dict[str, Any] | None:
+def joined(
+    parameters: dict[str, Any] | None, flat: Mapping[str, Any]
+) -> dict[str, Any] | None:
     """Join an algorithm's parameters from a mapping with those given one by one.
 
     A value that is not a mapping is returned unchanged, and `fit` refuses it.
@@ -143,7 +162,9 @@ def fitted_before() -> tuple[str, ...]:
     These are the steps before the estimator in each `Pipeline` that is being fitted. scikit-learn
     does not tell a step what precedes it, so this inspects the calling frames.
     """
-    names = dict.fromkeys(name for line, at in _pipelines() for name in _learning(line, at))
+    names = dict.fromkeys(
+        name for line, at in _pipelines() for name in _learning(line, at)
+    )
     return tuple(
         f"what {name} learned from the rows before this step is public; it has no noise and is not"
         " in the ledger"

@@ -22,13 +22,19 @@ def with_options(*left_out: str) -> Callable[[Function], Function]:
         for name, fact in FACTS.items():
             if name not in signature.parameters:
                 kind = inspect.Parameter.KEYWORD_ONLY
-                own.append(inspect.Parameter(name, kind, default=None, annotation=fact.kind))
+                own.append(
+                    inspect.Parameter(name, kind, default=None, annotation=fact.kind)
+                )
         for name, (_, _, info) in PARAMETERS.items():
             if name not in signature.parameters and name not in ("dataset", *left_out):
                 default = None if info.is_required() else info.default
                 kind = inspect.Parameter.KEYWORD_ONLY
                 annotation = info.annotation
-                own.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+                own.append(
+                    inspect.Parameter(
+                        name, kind, default=default, annotation=annotation
+                    )
+                )
         function.__signature__ = signature.replace(parameters=[*own, rest])  # type: ignore[attr-defined]
         return function
 

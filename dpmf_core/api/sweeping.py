@@ -99,7 +99,9 @@ class Swept:
 
     def frame(self) -> pd.DataFrame:
         """One row per run, with its settings, epsilons and figures."""
-        return pd.DataFrame(rows(self.points, self.runs, self.noisy, self.noisy_epsilon))
+        return pd.DataFrame(
+            rows(self.points, self.runs, self.noisy, self.noisy_epsilon)
+        )
 
     def summary(self, metric: str = "rmse") -> pd.DataFrame:
         """Median, lowest and highest draw for every method, epsilon and grid point.
@@ -120,7 +122,9 @@ class Swept:
         """
         judgement = self.draws.by(metric)
         if not judgement.measured:
-            raise BadInput(f"No run of this sweep has the figure '{metric}'. Choose another one.")
+            raise BadInput(
+                f"No run of this sweep has the figure '{metric}'. Choose another one."
+            )
         return pd.DataFrame(
             {
                 "method": one.label,
@@ -230,7 +234,11 @@ def sweep(
     """
     methods = _methods(algorithms)
     epsilons = tuple(np.atleast_1d(epsilons).tolist())
-    if noise != "none" and not epsilons and any(method.is_private for method in methods):
+    if (
+        noise != "none"
+        and not epsilons
+        and any(method.is_private for method in methods)
+    ):
         raise BadInput(
             "These algorithms are private, so the sweep needs epsilons: sweep(..., epsilons=[1,"
             " 5])."
@@ -241,7 +249,12 @@ def sweep(
             " in memory. Write them to a file first."
         )
     ids = [method.algorithm for method in methods]
-    declared = {"bounds": bounds, "columns": columns, "outside": outside, "missing": missing}
+    declared = {
+        "bounds": bounds,
+        "columns": columns,
+        "outside": outside,
+        "missing": missing,
+    }
     choices = {
         **options,
         "epsilon": next(iter(epsilons), None),
@@ -262,7 +275,9 @@ def sweep(
     points = _points(spec, own_data)
     with contextlib.closing(Store()) as store:
         distinct = {point.key: point.spec for point in points}
-        runs = {key: one_run(run, own_data, ledger, store) for key, run in distinct.items()}
+        runs = {
+            key: one_run(run, own_data, ledger, store) for key, run in distinct.items()
+        }
     training = training_of(own_data)
     models = {key: model_of(run, training) for key, run in runs.items()}
     if noisy_errors is None:
@@ -280,7 +295,11 @@ def _methods(algorithms: Algorithms) -> tuple[Method, ...]:
     else:
         parameters = {}
     return tuple(
-        Method(algorithm=algorithm, label=algorithm, parameters=dict(parameters.get(algorithm, {})))
+        Method(
+            algorithm=algorithm,
+            label=algorithm,
+            parameters=dict(parameters.get(algorithm, {})),
+        )
         if isinstance(algorithm, str)
         else algorithm
         for algorithm in algorithms

@@ -18,7 +18,11 @@ from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Outside
 from dpmf_core.runs import execution, notebook_views
-from dpmf_core.runs.measured_fall import check_epsilon, require_affordable, with_measurement
+from dpmf_core.runs.measured_fall import (
+    check_epsilon,
+    require_affordable,
+    with_measurement,
+)
 from dpmf_core.runs.notebook_views import plot as plot
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, with_delta
@@ -135,7 +139,12 @@ def fit(
     """
     if measure is not None:
         check_epsilon(measure)
-    declared = {"bounds": bounds, "columns": columns, "outside": outside, "missing": missing}
+    declared = {
+        "bounds": bounds,
+        "columns": columns,
+        "outside": outside,
+        "missing": missing,
+    }
     choices = {
         **options,
         "epsilon": epsilon,

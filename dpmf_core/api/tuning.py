@@ -199,7 +199,9 @@ def tune(
     2
     """
     if private_selection is not None and draws not in (None, 1):
-        raise BadInput("In a private selection a trial is one training run. Leave draws out.")
+        raise BadInput(
+            "In a private selection a trial is one training run. Leave draws out."
+        )
     if not options.get("validation_fraction"):
         options["validation_fraction"] = 0.1
     choices = {
@@ -212,11 +214,20 @@ def tune(
         "noise": noise,
         "parameters": parameters or {},
     }
-    declared = {"bounds": bounds, "columns": columns, "outside": outside, "missing": missing}
+    declared = {
+        "bounds": bounds,
+        "columns": columns,
+        "outside": outside,
+        "missing": missing,
+    }
     facts, choices = facts_apart({**declared, **choices})
     dataset, own_data, choices = data_of(data, facts, [algorithm], choices)
-    run = RunSpec.of(**with_delta(choices, [algorithm], dataset.shape.n_units), algorithm=algorithm)
-    at_hand = contextlib.nullcontext() if own_data is None else lent(run.data.id, own_data)
+    run = RunSpec.of(
+        **with_delta(choices, [algorithm], dataset.shape.n_units), algorithm=algorithm
+    )
+    at_hand = (
+        contextlib.nullcontext() if own_data is None else lent(run.data.id, own_data)
+    )
     with at_hand, contextlib.closing(Store()) as store:
         spec = search_spec(
             run,
@@ -228,10 +239,14 @@ def tune(
         )
         if private_selection is None:
             return Tuning(_searched(spec, trials, _Bench(own_data, ledger, store)))
-        return Tuning(_selected(spec, private_selection, trials, score_noise, own_data, ledger))
+        return Tuning(
+            _selected(spec, private_selection, trials, score_noise, own_data, ledger)
+        )
 
 
-def _grid(grid: Mapping[str, Sequence[Value]] | None, vary: Ranges) -> dict[str, tuple[Value, ...]]:
+def _grid(
+    grid: Mapping[str, Sequence[Value]] | None, vary: Ranges
+) -> dict[str, tuple[Value, ...]]:
     """The values of a grid. Raises BadInput unless there is either a grid or ranges."""
     if bool(grid) == bool(vary):
         raise BadInput(
@@ -254,13 +269,20 @@ def _ranges(vary: Ranges) -> dict[str, Interval | None]:
     if not isinstance(vary, Mapping):
         names = (vary,) if isinstance(vary, str) else vary
         return dict.fromkeys(names)
-    return {name: None if ends is None else _interval(name, ends) for name, ends in vary.items()}
+    return {
+        name: None if ends is None else _interval(name, ends)
+        for name, ends in vary.items()
+    }
 
 
 def _interval(name: str, ends: Any) -> Interval:
-    is_range = isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) in (2, 3)
+    is_range = (
+        isinstance(ends, Sequence) and not isinstance(ends, str) and len(ends) in (2, 3)
+    )
     if not is_range or tuple(ends[2:]) not in ((), ("log",)):
-        raise BadInput(f"The range of '{name}' is (low, high) or (low, high, 'log'). Got {ends!r}.")
+        raise BadInput(
+            f"The range of '{name}' is (low, high) or (low, high, 'log'). Got {ends!r}."
+        )
     try:
         return Interval(low=ends[0], high=ends[1], log=len(ends) == 3)
     except ValueError:
@@ -343,6 +365,9 @@ def _selected(
             " in memory. Write them to a file first."
         )
     selection = PrivateSelection.parse(
-        searches=(spec,), distribution=distribution, trials=trials, score_noise=score_noise
+        searches=(spec,),
+        distribution=distribution,
+        trials=trials,
+        score_noise=score_noise,
     )
     return selection.measure(ledger=None if ledger is None else str(ledger))

@@ -34,7 +34,9 @@ def _yaml(value: object) -> str:
     """A value in flow style, on one line."""
     if isinstance(value, Mapping):
         return (
-            "{" + ", ".join(f"{_yaml(key)}: {_yaml(inner)}" for key, inner in value.items()) + "}"
+            "{"
+            + ", ".join(f"{_yaml(key)}: {_yaml(inner)}" for key, inner in value.items())
+            + "}"
         )
     if isinstance(value, Sequence) and not isinstance(value, str):
         return "[" + ", ".join(map(_yaml, value)) + "]"
@@ -52,7 +54,9 @@ WRITERS: dict[str, Callable[[object], str]] = {
 
 def to_json(value: Any, indent: int | None = None) -> str:
     """Convert to standard JSON: non-finite values become null, numpy numbers plain ones."""
-    return json.dumps(_plain_values(value), indent=indent, ensure_ascii=False, allow_nan=False)
+    return json.dumps(
+        _plain_values(value), indent=indent, ensure_ascii=False, allow_nan=False
+    )
 
 
 def _plain_values(value: Any) -> Any:
@@ -102,7 +106,9 @@ def notebook(template: str, **values: Any) -> str:
             text = source
         kind = {"cell_type": "markdown"} if markdown else CODE
         lines = text.strip("\n").splitlines(keepends=True)
-        cells.append({**kind, "id": f"cell-{len(cells)}", "metadata": {}, "source": lines})
+        cells.append(
+            {**kind, "id": f"cell-{len(cells)}", "metadata": {}, "source": lines}
+        )
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     book = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}

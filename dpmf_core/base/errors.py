@@ -118,7 +118,9 @@ def range_words(field: dict[str, object]) -> str:
     else:
         kind = ""
     is_bounded = (low, high) != ("-inf", "inf")
-    return (kind + (f"in {opening}{low}, {high}{closing}" if is_bounded else "")).strip()
+    return (
+        kind + (f"in {opening}{low}, {high}{closing}" if is_bounded else "")
+    ).strip()
 
 
 def _short(value: object) -> str:
@@ -130,7 +132,10 @@ def _short(value: object) -> str:
 
 
 def _sentence(
-    problem: "ErrorDetails", owner: str, schema: dict[str, dict[str, object]], depth: int
+    problem: "ErrorDetails",
+    owner: str,
+    schema: dict[str, dict[str, object]],
+    depth: int,
 ) -> str:
     place = problem["loc"][depth:]
     if not place and problem["type"] == "value_error":  # the values do not go together
@@ -153,14 +158,19 @@ def _sentence(
 
 
 def explain(
-    error: "ValidationError", owner: str, schema: dict[str, dict[str, object]], depth: int = 0
+    error: "ValidationError",
+    owner: str,
+    schema: dict[str, dict[str, object]],
+    depth: int = 0,
 ) -> BadInput:
     """Convert pydantic's refusals to sentences about `owner`'s parameters.
 
     schema: JSON-schema properties; depth: leading keys to leave out.
     """
     return BadInput(
-        " ".join(_sentence(problem, owner, schema, depth) for problem in error.errors()[:3])
+        " ".join(
+            _sentence(problem, owner, schema, depth) for problem in error.errors()[:3]
+        )
     )
 
 
@@ -171,4 +181,6 @@ def checked(model: type[Model], owner: str, parts: Mapping[str, Any]) -> Model:
     try:
         return model(**parts)
     except ValidationError as error:
-        raise explain(error, owner, model.model_json_schema().get("properties", {})) from None
+        raise explain(
+            error, owner, model.model_json_schema().get("properties", {})
+        ) from None

@@ -31,7 +31,7 @@ def extra(name: str) -> Iterator[None]:
 
 
 def missing(package: str, name: str) -> MissingPackage:
-    """Return the error that names the extra of a package."""
+    """The error that names the extra of a package."""
     return MissingPackage(
         f"{package} is not installed. It comes with the extra '{name}': pip install"
         f' "dpmf[{name}]".'

@@ -52,7 +52,10 @@ def keyed_uniform(
 def draw_key(seed: int, number: int) -> int:
     """A separate seed for each number, such as each step that draws anew."""
     return int(
-        _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + _steps(np.array([number])))[0]
+        _mix(
+            np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64)
+            + _steps(np.array([number]))
+        )[0]
     )
 
 

@@ -110,7 +110,13 @@ ASK_VERSION = 1
 PATH_BENEATH = 1
 READ_FILE = 1 << 2
 READ_DIRECTORY = 1 << 3
-RIGHTS = {1: 13, 2: 14, 3: 15, 5: 16}  # the number of rights, from a version of Landlock on
+# the number of rights, from a version of Landlock on
+RIGHTS = {
+    1: 13,
+    2: 14,
+    3: 15,
+    5: 16,
+}
 
 
 class _PathRule(ctypes.Structure):
@@ -128,7 +134,10 @@ def _restrict_files(root: Path, readable: Iterable[Path], writable: Path) -> Non
     all_rights = (1 << max(n for since, n in RIGHTS.items() if since <= version)) - 1
     handled = ctypes.c_uint64(all_rights)
     ruleset = libc.syscall(
-        CREATE_RULESET, ctypes.byref(handled), ctypes.c_size_t(ctypes.sizeof(handled)), 0
+        CREATE_RULESET,
+        ctypes.byref(handled),
+        ctypes.c_size_t(ctypes.sizeof(handled)),
+        0,
     )
     if ruleset < 0:
         return
@@ -243,8 +252,11 @@ def _restrict_calls() -> None:
     for name in TO_ITSELF:
         lines += _unless(calls[name], EQUAL, os.getpid())
     lines += _unless(calls["clone"], HAS_BITS, CLONE_THREAD)
-    lines += _refusal(CLONE3, NOT_KNOWN)  # its flags are out of reach; libraries then call clone
-    others = [number for name, number in calls.items() if name not in (*TO_ITSELF, "clone")]
+    # its flags are out of reach; libraries then call clone
+    lines += _refusal(CLONE3, NOT_KNOWN)
+    others = [
+        number for name, number in calls.items() if name not in (*TO_ITSELF, "clone")
+    ]
     for number in (*others, PIDFD_SEND_SIGNAL, IO_URING_SETUP):
         lines += _refusal(number, NOT_PERMITTED)
     lines.append(_Filter(RETURN, 0, 0, ALLOWED))

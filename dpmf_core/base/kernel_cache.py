@@ -18,7 +18,12 @@ from numba.core.caching import CompileResultCacheImpl, FunctionCache, _CacheLoca
 
 PACKAGE = Path(__file__).parents[1]
 # every module with kernels, and how they are compiled
-SOURCES = ("base/compilation.py", "kernels/*.py", "data/ranks.py", "privacy/noise_kernels.py")
+SOURCES = (
+    "base/compilation.py",
+    "kernels/*.py",
+    "data/ranks.py",
+    "privacy/noise_kernels.py",
+)
 
 
 @functools.cache

@@ -32,7 +32,11 @@ def data_set(data_id: str) -> None:
 def allowed_here(data_id: str) -> bool:
     """Whether runs are allowed on a data set of the catalogue, so that a page may list it."""
     data_sets = settings().data_sets
-    names = {data_id, data_id.partition("?")[0]}  # without a simulated set's declared shape
+    # without a simulated set's declared shape
+    names = {
+        data_id,
+        data_id.partition("?")[0],
+    }
     return data_sets is None or bool(names & set(data_sets)) or asker().operator
 
 

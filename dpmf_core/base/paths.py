@@ -169,7 +169,8 @@ def require_parent(path: Path, option: str) -> None:
 
 def write_whole(path: Path, content: str | bytes) -> None:
     """Write a file completely or not at all. Raises BadInput if it cannot be written."""
-    aside = path.with_name(f".dpmf.{secrets.token_hex(8)}")  # short, however long the name is
+    # short, however long the name is
+    aside = path.with_name(f".dpmf.{secrets.token_hex(8)}")
     try:
         aside.write_bytes(content.encode() if isinstance(content, str) else content)
         aside.replace(path)

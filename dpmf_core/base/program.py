@@ -8,14 +8,14 @@ from pathlib import Path
 
 @functools.cache
 def program() -> str:
-    """Return `dpmf` if it is installed, else `python -m dpmf`, as in a clone."""
+    """`dpmf` if it is installed, else `python -m dpmf`, as in a clone."""
     if _is_installed():
         return "dpmf"
     return "python -m dpmf"
 
 
 def start() -> tuple[str, ...]:
-    """Return the words that start the command line from any folder."""
+    """The words that start the command line from any folder."""
     if _is_installed():
         return ("dpmf",)
     return (sys.executable, str(Path(__file__).parents[2] / "dpmf.py"))

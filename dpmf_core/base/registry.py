@@ -22,7 +22,9 @@ def by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
     entries_by_id: dict[str, Entry] = {}
     for entry in entries:
         if entry.id in entries_by_id:
-            raise ValueError(f"Two entries of a registry have the id {entry.id!r}. Rename one.")
+            raise ValueError(
+                f"Two entries of a registry have the id {entry.id!r}. Rename one."
+            )
         entries_by_id[entry.id] = entry
     return entries_by_id
 

@@ -56,9 +56,13 @@ def _lower_case(value: Any) -> Any:
     return names
 
 
-Host = Annotated[str, StringConstraints(pattern=r"^[a-z0-9_][a-z0-9_-]*(\.[a-z0-9_-]+)*$")]
+Host = Annotated[
+    str, StringConstraints(pattern=r"^[a-z0-9_][a-z0-9_-]*(\.[a-z0-9_-]+)*$")
+]
 Hosts = Annotated[tuple[Host, ...], BeforeValidator(_lower_case)]
-Origin = Annotated[str, StringConstraints(pattern=r"^https?://[a-z0-9._-]+(:\d{1,5})?$")]
+Origin = Annotated[
+    str, StringConstraints(pattern=r"^https?://[a-z0-9._-]+(:\d{1,5})?$")
+]
 Origins = Annotated[tuple[Origin, ...], BeforeValidator(_lower_case)]
 Limit = Annotated[int | None, BeforeValidator(_limit)]
 Megabytes = Annotated[int, Field(ge=100)]
@@ -83,7 +87,9 @@ PROFILES: dict[str, dict[str, Any]] = {"local": {}, "class": CLASS}
 class Settings(BaseModel):
     """Every setting, with the values of the `local` profile as defaults, and its description."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True
+    )
 
     profile: Literal["local", "class"] = "local"
     """defaults for all other settings: local (one person, one machine) or class"""
@@ -143,7 +149,9 @@ class Settings(BaseModel):
     """most estimated seconds of computing that one person may have waiting"""
     seconds_per_run: Limit = Field(1_800, ge=1)
     """seconds after which one run that a page asked for is stopped"""
-    memory_per_run: Annotated[Megabytes | Literal["half"] | None, BeforeValidator(_limit)] = "half"
+    memory_per_run: Annotated[
+        Megabytes | Literal["half"] | None, BeforeValidator(_limit)
+    ] = "half"
     """most megabytes of one worker before its run is stopped; half: half of the memory this server
     may use"""
     confirm_seconds: int = Field(120, ge=1)
@@ -183,7 +191,9 @@ def read() -> Settings:
         return Settings(**profile | values)
     except ValidationError as error:
         problems = error.errors()[:3]
-        raise BadInput(" ".join(_sentence(problem, origins) for problem in problems)) from None
+        raise BadInput(
+            " ".join(_sentence(problem, origins) for problem in problems)
+        ) from None
 
 
 @functools.lru_cache(1)
@@ -261,5 +271,7 @@ def setting_rows() -> list[dict[str, Any]]:
             source = origins[name][1]
         else:
             source = f"profile {now.profile}"
-        rows.append({"name": name, "value": shown_value, "from": source, "words": _words(info)})
+        rows.append(
+            {"name": name, "value": shown_value, "from": source, "words": _words(info)}
+        )
     return rows

@@ -40,7 +40,9 @@ def open_file(
     except OSError as error:
         raise BadInput(refusal(error.strerror or type(error).__name__)) from error
     try:
-        with contextlib.closing(sqlite3.connect(file, seconds, isolation_level=None)) as db:
+        with contextlib.closing(
+            sqlite3.connect(file, seconds, isolation_level=None)
+        ) as db:
             db.execute("PRAGMA secure_delete = ON")
             db.execute("BEGIN IMMEDIATE")
             prepare(db)
@@ -51,7 +53,7 @@ def open_file(
 
 
 def layout(db: sqlite3.Connection, file: Path, newest: int) -> int:
-    """Return the layout of a file; raise BadInput if a newer version wrote it."""
+    """The layout of a file; raises BadInput if a newer version wrote it."""
     number = int(db.execute("PRAGMA user_version").fetchone()[0])
     if number > newest:
         raise BadInput(

@@ -22,9 +22,13 @@ def table(head: Sequence[str], rows: Sequence[Sequence[Any]]) -> str:
     for title, *cells in zip(head, *rows, strict=True):
         texts = [str(cell) for cell in cells]
         width = max(map(len, (title, *texts)))
-        is_right = texts and all(text[:1].isdigit() or text in ("-", "") for text in texts)
+        is_right = texts and all(
+            text[:1].isdigit() or text in ("-", "") for text in texts
+        )
         lines = [title, "-" * width, *texts]
-        columns.append([line.rjust(width) if is_right else line.ljust(width) for line in lines])
+        columns.append(
+            [line.rjust(width) if is_right else line.ljust(width) for line in lines]
+        )
     return "\n".join("  ".join(line).rstrip() for line in zip(*columns, strict=True))
 
 

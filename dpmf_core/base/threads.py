@@ -33,7 +33,8 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_pool.cache_clear)  # threads do not survive a fork
+    # threads do not survive a fork
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def _load_blas() -> None:
@@ -44,7 +45,9 @@ def _load_blas() -> None:
     """
     import scipy  # for its folder
 
-    caller = PathFinder.find_spec("cython_lapack", [str(Path(scipy.__file__).parent / "linalg")])
+    caller = PathFinder.find_spec(
+        "cython_lapack", [str(Path(scipy.__file__).parent / "linalg")]
+    )
     if caller is None or caller.origin is None:
         raise ImportError(
             "scipy.linalg.cython_lapack was not found in scipy's folder. Reinstall scipy."

@@ -34,7 +34,10 @@ PLACES = {
         "data:algorithms",
         "List the algorithms, their sources, guarantees and parameters.",
     ),
-    "app": ("app:app", "Serve the dashboard on this machine and open it in the browser."),
+    "app": (
+        "app:app",
+        "Serve the dashboard on this machine and open it in the browser.",
+    ),
     "audit": (
         "audit:audit",
         "Attack an algorithm and print the measured epsilon next to the proven one.",
@@ -49,11 +52,20 @@ PLACES = {
         "List data sets: licence, size, and whether they are on this machine.",
     ),
     "fit": ("runs:fit", "Train one model on all cores and store the run."),
-    "papers": ("papers:papers", "List the claims of the source papers and their verdicts."),
+    "papers": (
+        "papers:papers",
+        "List the claims of the source papers and their verdicts.",
+    ),
     "runs": ("run_store:runs", "List and manage the stored runs."),
-    "spent": ("accounts:total_spent", "Show what was drawn from private data, as one epsilon."),
+    "spent": (
+        "accounts:total_spent",
+        "Show what was drawn from private data, as one epsilon.",
+    ),
     "sweep": ("runs:sweep", "Compute many runs in worker processes."),
-    "tune": ("tuning:tune", "Search over parameters by validation ratings, and test the best."),
+    "tune": (
+        "tuning:tune",
+        "Search over parameters by validation ratings, and test the best.",
+    ),
 }
 
 
@@ -93,7 +105,9 @@ class LazyGroup(click.Group):
         command.help = command.help or words
         return command
 
-    def format_commands(self, context: click.Context, formatter: click.HelpFormatter) -> None:
+    def format_commands(
+        self, context: click.Context, formatter: click.HelpFormatter
+    ) -> None:
         """List the commands in `--help` without loading them."""
         with formatter.section("Commands"):
             formatter.write_dl([(name, PLACES[name][1]) for name in sorted(PLACES)])
@@ -113,14 +127,16 @@ def program() -> None:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit code. User errors never end in a traceback."""
     try:
-        with asking(OPERATOR):  # anyone with the machine's command line may manage its files
+        # anyone with the machine's command line may manage its files
+        with asking(OPERATOR):
             code = program.main(
                 arguments,
                 prog_name=program_name(),
                 complete_var="_DPMF_COMPLETE",
                 standalone_mode=False,
             )
-        if sys.stdout is not None:  # Python's value for an output that was closed from the start
+        # Python's value for an output that was closed from the start
+        if sys.stdout is not None:
             sys.stdout.flush()
         return code or EXIT_OK
     except click.ClickException as error:

@@ -32,16 +32,25 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import group_epsilon
-from dpmf_core.privacy.exchange import EVENT, dp_event_epsilon, dp_event_to_json, read_ledger
+from dpmf_core.privacy.exchange import (
+    EVENT,
+    dp_event_epsilon,
+    dp_event_to_json,
+    read_ledger,
+)
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.runs.privacy_record import PrivacyRecord
 
 if TYPE_CHECKING:
     from dpmf_core.data.ratings import Shape
 
-KINDS: dict[str, type[Gaussian] | type[Laplace]] = {"gaussian": Gaussian, "laplace": Laplace}
+KINDS: dict[str, type[Gaussian] | type[Laplace]] = {
+    "gaussian": Gaussian,
+    "laplace": Laplace,
+}
 BY_HAND = Guarantee(
-    Status.CONDITIONAL, assumptions=("every release is listed", "every sensitivity is as stated")
+    Status.CONDITIONAL,
+    assumptions=("every release is listed", "every sensitivity is as stated"),
 )
 MOST_IN_GROUP = 10**6  # units
 MOST = 10**9  # releases; for more, rules would differ by rounding only
@@ -124,10 +133,14 @@ def _show(as_json: bool, cost: _Cost, options: Choices) -> None:
         event = None
     figures = {**cost.facts, **record.model_dump(mode="json"), EVENT: event}
     if size is not None and not 1 <= size <= MOST_IN_GROUP:
-        raise BadInput(f"--group-size is a number from 1 to {MOST_IN_GROUP:,}. Got {size}.")
+        raise BadInput(
+            f"--group-size is a number from 1 to {MOST_IN_GROUP:,}. Got {size}."
+        )
     if size and record.epsilon.exact is not None and record.delta is not None:
         try:
-            epsilon = group_epsilon(cost.event, record.delta, Relation(options["relation"]), size)
+            epsilon = group_epsilon(
+                cost.event, record.delta, Relation(options["relation"]), size
+            )
         except UnsupportedEvent as why:
             raise BadInput(f"{why} Leave out --group-size.") from None
         figures["group"] = {"size": size, "epsilon": epsilon}
@@ -141,7 +154,9 @@ def _show(as_json: bool, cost: _Cost, options: Choices) -> None:
 def _budget(options: Choices) -> Budget:
     """The budget in the options; epsilon is 1 if there is none, for a cost at the given delta."""
     if options["delta"] is None:
-        raise BadInput("An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6.")
+        raise BadInput(
+            "An epsilon holds at a delta only: add --delta, e.g. --delta 1e-6."
+        )
     names = ("epsilon", "delta", "relation", "calibration")
     parts = {name: options[name] for name in names if options[name] is not None}
     return checked(Budget, "the budget", {"epsilon": 1.0, **parts})
@@ -171,7 +186,11 @@ def _of_event(event: Event, options: Choices, *more: Any) -> _Cost:
     Raises BadInput if Laplace releases are too many, or their noise too small, to compose.
     """
     ledger = normal_form(event)
-    parts = [(n, n / leaf.noise_multiplier) for leaf, n in ledger if isinstance(leaf, Laplace)]
+    parts = [
+        (n, n / leaf.noise_multiplier)
+        for leaf, n in ledger
+        if isinstance(leaf, Laplace)
+    ]
     counts, losses = (sum(part[place] for part in parts) for place in (0, 1))
     if counts > LAPLACE_MOST or losses > LAPLACE_SUM:
         raise BadInput(
@@ -179,7 +198,9 @@ def _of_event(event: Event, options: Choices, *more: Any) -> _Cost:
             f" COUNT / Z at most {LAPLACE_SUM:,.0f} in all (which is their epsilon at delta 0)."
             " Raise Z or lower COUNT."
         )
-    return _Cost(PrivacyRecord.of(ledger, event, _budget(options), BY_HAND), event, *more)
+    return _Cost(
+        PrivacyRecord.of(ledger, event, _budget(options), BY_HAND), event, *more
+    )
 
 
 def _composition(releases: tuple[str, ...], factor: float = 1.0) -> Event:
@@ -191,7 +212,11 @@ def _release(text: str, factor: float) -> Event:
     """KIND:Z:COUNT as an event."""
     try:
         kind, z, count = text.split(":")
-        if kind not in KINDS or not 0 < int(count) <= MOST or not 1e-9 <= float(z) <= 1e9:
+        if (
+            kind not in KINDS
+            or not 0 < int(count) <= MOST
+            or not 1e-9 <= float(z) <= 1e9
+        ):
             raise ValueError(text)
     except ValueError:
         raise BadInput(
@@ -225,7 +250,9 @@ def _plan(options: Choices) -> _Cost:
     kind = algorithms.find(options["algorithm"])
     shape = _shape(options)
     names = ("epsilon", "delta", "relation", "calibration")
-    choices = with_delta({name: options[name] for name in names}, [kind.id], shape.n_users)
+    choices = with_delta(
+        {name: options[name] for name in names}, [kind.id], shape.n_users
+    )
     parameters = typed_parameters(kind, pairs(options["param"], "--param"))
     spec = RunSpec.of(**choices, dataset="-", algorithm=kind.id, parameters=parameters)
     ready = prepare_for_shape(spec, shape)
@@ -234,7 +261,9 @@ def _plan(options: Choices) -> _Cost:
         "parameters": ready.algorithm.model_dump(mode="json"),
         "level": ready.level,
     }
-    privacy = PrivacyRecord.of(normal_form(ready.plan), ready.plan, spec.budget, ready.guarantee)
+    privacy = PrivacyRecord.of(
+        normal_form(ready.plan), ready.plan, spec.budget, ready.guarantee
+    )
     return _Cost(privacy, ready.plan, facts)
 
 

@@ -50,7 +50,9 @@ def total_spent(data: str, as_json: bool, **options: Any) -> None:
             f"{data} is public or simulated, so drawing from it costs no privacy and it has no"
             " account."
         )
-    budget, delta, allow, *removals = (options[name] for name in SpentOptions.model_fields)
+    budget, delta, allow, *removals = (
+        options[name] for name in SpentOptions.model_fields
+    )
     if (budget is not None) + sum(removals) > 1 or (
         budget is None and (delta is not None or allow)
     ):
@@ -60,7 +62,9 @@ def total_spent(data: str, as_json: bool, **options: Any) -> None:
         )
     if budget is not None:
         if delta is None:
-            delta = default_delta(data_access.open_anywhere(DataSpec(id=data)).shape.n_units)
+            delta = default_delta(
+                data_access.open_anywhere(DataSpec(id=data)).shape.n_units
+            )
         account.set_budget(budget, delta, allow_unprotected=allow)
     elif options["no_budget"]:
         account.set_budget(None)

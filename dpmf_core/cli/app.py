@@ -50,11 +50,17 @@ def script() -> Path:
     for folder in (*map(Path, locations or ()), Path(__file__).parents[2]):
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():
             return folder / "app.py"
-    raise BadInput("The app's script, app.py, is not installed. Install the package dpmf again.")
+    raise BadInput(
+        "The app's script, app.py, is not installed. Install the package dpmf again."
+    )
 
 
 def _show_settings(as_json: bool) -> None:
-    from dpmf_core.base.settings import WITHOUT_LIMIT, setting_rows  # not needed to serve the app
+    # not needed to serve the app
+    from dpmf_core.base.settings import (
+        WITHOUT_LIMIT,
+        setting_rows,
+    )
 
     lines = []
     rows = setting_rows()

@@ -87,11 +87,18 @@ def audit(
     if every == (algorithm is not None):
         raise BadInput("audit needs --algorithm ID, or --every for all that is proved.")
     if out is not None and not every:
-        raise BadInput("--out needs --every, whose table it holds. Add --every or leave --out out.")
+        raise BadInput(
+            "--out needs --every, whose table it holds. Add --every or leave --out out."
+        )
     if dataset is None and user is not None:
         raise BadInput("--user needs a data set: add --dataset.")
     if algorithm is None:
-        if dataset is not None or param or options["fault"] != "none" or options["unit"]:
+        if (
+            dataset is not None
+            or param
+            or options["fault"] != "none"
+            or options["unit"]
+        ):
             raise BadInput(
                 "--every attacks each algorithm with its defaults on a simulated set, and each"
                 " fault once. Leave --dataset, --param, --fault and --unit out."
@@ -101,16 +108,25 @@ def audit(
         _all(options, out, as_json)
         return
     parameters = typed_parameters(algorithm_of(algorithm), pairs(param, "--param"))
-    with tqdm(total=options["runs"], unit="run", file=sys.stderr, disable=None, leave=False) as bar:
-        options |= {"parameters": parameters, "tell": lambda count, _: bar.update(count - bar.n)}
+    with tqdm(
+        total=options["runs"], unit="run", file=sys.stderr, disable=None, leave=False
+    ) as bar:
+        options |= {
+            "parameters": parameters,
+            "tell": lambda count, _: bar.update(count - bar.n),
+        }
         if dataset is None:
             result = membership_inference.audit(algorithm, **options)
         else:
             data = open_data(DataSpec(id=dataset))
             if as_json and not data.public:
-                raise BadInput("An audit of private data is for the screen only. Omit --json.")
+                raise BadInput(
+                    "An audit of private data is for the screen only. Omit --json."
+                )
             if options.pop("unit") not in (None, "user"):
-                raise BadInput("On given data the canary is a whole user. Leave --unit out.")
+                raise BadInput(
+                    "On given data the canary is a whole user. Leave --unit out."
+                )
             result = own_data.audit_on(data, algorithm, user=user, **options)
     output.show(as_json, result.to_dict() if as_json else None, str(result))
 
@@ -118,12 +134,18 @@ def audit(
 def _all(options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """Print the table of proofs, faults, and what attacks find."""
     if options["epsilon"] is None:
-        raise BadInput("audit --every needs --epsilon, the budget of every attacked run.")
-    specs = table_specs(*(options[name] for name in ("epsilon", "delta", "runs", "seed")))
+        raise BadInput(
+            "audit --every needs --epsilon, the budget of every attacked run."
+        )
+    specs = table_specs(
+        *(options[name] for name in ("epsilon", "delta", "runs", "seed"))
+    )
     audits: list[Audit] = list(measured(specs, "audit"))
     rows = [_row(audit) for audit in audits]
     cells = [[output.number(row[name], 2) for name in IN_TABLE] for row in rows]
-    output.show(as_json, [one.to_dict() for one in audits], output.table(IN_TABLE, cells))
+    output.show(
+        as_json, [one.to_dict() for one in audits], output.table(IN_TABLE, cells)
+    )
     if out is not None:
         write_csv(out, rows)
 
@@ -133,7 +155,8 @@ def _row(result: Audit) -> dict[str, Any]:
     spec = result.spec
     bounds = {
         rule: max(
-            (rounded(test.epsilon) for test in result.tests if test.rule == rule), default=None
+            (rounded(test.epsilon) for test in result.tests if test.rule == rule),
+            default=None,
         )
         for rule in ("pair test", "error rates")
     }

@@ -16,7 +16,13 @@ from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import accounts, output
 from dpmf_core.cli.completion import complete_data
 from dpmf_core.cli.data_options import on_data
-from dpmf_core.cli.options import Decorator, Options, field_option, ledger_option, with_options
+from dpmf_core.cli.options import (
+    Decorator,
+    Options,
+    field_option,
+    ledger_option,
+    with_options,
+)
 from dpmf_core.cli.runs import finish, measured, stored_or_computed
 from dpmf_core.data import Samples
 from dpmf_core.data.addresses import file_of, join, path_of, split
@@ -81,7 +87,9 @@ class ChooseOptions(Options):
 
 
 @click.command()
-@click.option("--dataset", required=True, metavar="ID|PATH", shell_complete=complete_data)
+@click.option(
+    "--dataset", required=True, metavar="ID|PATH", shell_complete=complete_data
+)
 @on_data("dataset", without=("group",))
 @_ask("protect", type=str, metavar="person")
 @_ask("group", help="Protect any group of up to so many people instead.")
@@ -89,7 +97,11 @@ class ChooseOptions(Options):
 @_ask("keep", metavar="SHARE")
 @_ask("reach")
 @click.option(
-    "--for", "goal", type=click.Choice(list(METRIC)), default="ratings", show_default=True
+    "--for",
+    "goal",
+    type=click.Choice(list(METRIC)),
+    default="ratings",
+    show_default=True,
 )
 @_ask("delta", default=None, help="1/(10 n) for n users, rounded down, by default.")
 @_ask("draws")
@@ -125,11 +137,15 @@ def choose(
     if on_data:
         finding = _with_selection(finding, DataSpec(id=dataset))
     if measure is not None:
-        finding = _measured(finding, DataSpec(id=dataset), measure, double, ask_first=not yes)
+        finding = _measured(
+            finding, DataSpec(id=dataset), measure, double, ask_first=not yes
+        )
     if not is_declared(dataset):
         finding = asking.with_account(finding, account_of(dataset))
     # what leaves this machine names neither its folders nor how dpmf starts here
-    portable = replace(finding, path=finding.title if finding.path else "", program=PROGRAM)
+    portable = replace(
+        finding, path=finding.title if finding.path else "", program=PROGRAM
+    )
     output.show(as_json, asking.export(portable), _text(finding))
     if not (finding.public or is_declared(dataset)):
         accounts.tell(dataset)
@@ -147,7 +163,9 @@ def _require_possible(
     if measure is not None:
         check_epsilon(measure)
     elif doublings:
-        raise BadInput("--double repeats a measured training. Add --measure, such as 0.1.")
+        raise BadInput(
+            "--double repeats a measured training. Add --measure, such as 0.1."
+        )
     if doublings and is_asked and not sys.stdin.isatty():
         raise BadInput(
             "--double asks before each step, and there is no terminal to ask in. Add --yes to take"
@@ -219,7 +237,12 @@ def _with_selection(finding: Finding, data: DataSpec) -> Finding:
 
 
 def _measured(
-    finding: Finding, data: DataSpec, measurement: float, doublings: int, *, ask_first: bool
+    finding: Finding,
+    data: DataSpec,
+    measurement: float,
+    doublings: int,
+    *,
+    ask_first: bool,
 ) -> Finding:
     """The finding after a measured training, and up to so many with twice the epsilon each."""
     if not isinstance(finding, PrivateFinding):
@@ -240,7 +263,9 @@ def _measured(
     return finding
 
 
-def _with_step(finding: PrivateFinding, data: DataSpec, measurement: float) -> PrivateFinding:
+def _with_step(
+    finding: PrivateFinding, data: DataSpec, measurement: float
+) -> PrivateFinding:
     work = finding.work(data, measurement)
     with contextlib.closing(Store()) as store:
         run = stored_or_computed(work.spec, store, work.epsilon)
@@ -272,10 +297,14 @@ class _Computing:
     def __call__(self, points: Sequence[Point]) -> Draws:
         new = [point for point in points if point.key not in self._summaries]
         if self._summaries:
-            names = dict.fromkeys(point.label for point in new if point.epsilon is not None)
+            names = dict.fromkeys(
+                point.label for point in new if point.epsilon is not None
+            )
             click.echo(f"More draws of {names_text(list(names))}.", err=True)
         self._take_known(new)
-        runs, failures = finish(point for point in new if point.key not in self._summaries)
+        runs, failures = finish(
+            point for point in new if point.key not in self._summaries
+        )
         if failures:
             raise failures[0]
         self._summaries |= {key: summarise(run.record) for key, run in runs.items()}

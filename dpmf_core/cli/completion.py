@@ -8,13 +8,17 @@ from click.shell_completion import CompletionItem
 Complete = Callable[[click.Context, click.Parameter, str], list[CompletionItem]]
 
 
-def _completion(names: Callable[[], Iterable[str]], *, of_files: bool = False) -> Complete:
+def _completion(
+    names: Callable[[], Iterable[str]], *, of_files: bool = False
+) -> Complete:
     """The completion of one of these names; where none fits, of a file."""
 
     def complete(
         context: click.Context, parameter: click.Parameter, incomplete: str
     ) -> list[CompletionItem]:
-        items = [CompletionItem(name) for name in names() if name.startswith(incomplete)]
+        items = [
+            CompletionItem(name) for name in names() if name.startswith(incomplete)
+        ]
         if of_files and not items:
             return [CompletionItem(incomplete, type="file")]
         return items

@@ -37,7 +37,11 @@ def datasets(context: click.Context, as_json: bool) -> None:
     ]
     # the number of ratings in private data does not leave this machine
     shown_rows = [
-        {name: value for name, value in row.items() if row["public"] or name != "n_ratings"}
+        {
+            name: value
+            for name, value in row.items()
+            if row["public"] or name != "n_ratings"
+        }
         for row in rows
     ]
     head = ["id", "title", "rows x columns", "present", "licence"]
@@ -58,7 +62,9 @@ def _line(row: dict[str, Any]) -> list[str]:
 
 @datasets.command()
 @click.argument("data_id", metavar="ID", shell_complete=complete_data_id)
-@click.option("--accept-licence", is_flag=True, help="You have read the licence and accept it.")
+@click.option(
+    "--accept-licence", is_flag=True, help="You have read the licence and accept it."
+)
 @output.json_option
 def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
     """Download a data set from its official source, after its licence, with a checksum test."""
@@ -69,7 +75,9 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
             err=True,
         )
         accept_licence = click.confirm("Do you accept these terms?", err=True)
-    catalogue().fetch(data_id, accept_licence=accept_licence, progress=sys.stderr.isatty())
+    catalogue().fetch(
+        data_id, accept_licence=accept_licence, progress=sys.stderr.isatty()
+    )
     facts = {"id": data_id, "present": catalogue().present(data_id)}
     output.show(as_json, facts, f"{entry.title} is on this machine.")
 
@@ -107,7 +115,9 @@ def import_(
     by `check --help`.
     """
     if partitions is not None and not partitioned:
-        raise BadInput("--partitions needs --partitioned. Add it, or leave --partitions out.")
+        raise BadInput(
+            "--partitions needs --partitioned. Add it, or leave --partitions out."
+        )
     if partitioned:
         report = _import_partitions(data_id, path, partitions, replace)
     else:
@@ -129,7 +139,9 @@ def _refuse_facts(data_id: str, path: str) -> None:
         )
 
 
-def _import_partitions(name: str, path: str, n_partitions: int | None, replace: bool) -> Any:
+def _import_partitions(
+    name: str, path: str, n_partitions: int | None, replace: bool
+) -> Any:
     """Import with a progress bar for each stage."""
     with contextlib.ExitStack() as stack:
         bars: dict[str, tqdm[Any]] = {}
@@ -177,7 +189,10 @@ def algorithms(as_json: bool) -> None:
     from dpmf_core.api.describing import description
 
     rows = [description(kind) for kind in REGISTRY.values()]
-    lines = [[row["id"], row["title"], row["guarantee"]["status"], row["source"]] for row in rows]
+    lines = [
+        [row["id"], row["title"], row["guarantee"]["status"], row["source"]]
+        for row in rows
+    ]
     parts = [
         output.table(["id", "title", "guarantee", "source"], lines),
         "\nParameters (--json adds ranges and meanings)",
@@ -185,7 +200,9 @@ def algorithms(as_json: bool) -> None:
     for row in rows:
         names = ", ".join(row["parameters"].get("properties", {})) or "none"
         parts.append(f"  {row['id']}: {names}")
-    parts.append("\nDeviations from the papers' algorithms (--json adds what they print, and why)")
+    parts.append(
+        "\nDeviations from the papers' algorithms (--json adds what they print, and why)"
+    )
     for row in rows:
         for deviation in row["deviations"]:
             where = f"{row['id']}, {deviation['source']}, {deviation['place']}"

@@ -56,7 +56,9 @@ def _address(data: str | None, facts: dict[str, Any]) -> str | None:
         return address_of(data, facts)
     for name, text in facts.items():
         if text is not None:
-            raise BadInput(f"{option_name(name)} needs --dataset, the path of a file. Add it.")
+            raise BadInput(
+                f"{option_name(name)} needs --dataset, the path of a file. Add it."
+            )
     return None
 
 

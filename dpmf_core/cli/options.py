@@ -40,7 +40,9 @@ def with_options(model: type[Options]) -> Decorator:
 
 def combined(*options: Decorator) -> Decorator:
     """One decorator that adds these options in their order."""
-    return lambda command: functools.reduce(lambda it, add: add(it), reversed(options), command)
+    return lambda command: functools.reduce(
+        lambda it, add: add(it), reversed(options), command
+    )
 
 
 def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
@@ -49,10 +51,14 @@ def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
     if metavar := [text for text in info.metadata if isinstance(text, str)]:
         facts["metavar"] = metavar[0]
     if get_origin(info.annotation) is tuple:
-        facts |= {"multiple": True, "help": f"{facts['help'].removesuffix('.')}; repeatable."}
+        facts |= {
+            "multiple": True,
+            "help": f"{facts['help'].removesuffix('.')}; repeatable.",
+        }
     else:
         facts["type"] = _click_type(info.annotation)
-        if not info.is_required() and info.default is not None:  # click takes None as a value
+        # click takes None as a value
+        if not info.is_required() and info.default is not None:
             if isinstance(info.default, StrEnum):
                 default = info.default.value
             else:
@@ -60,13 +66,17 @@ def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
             facts |= {"default": default, "show_default": True}
     if name in COMPLETIONS:
         facts["shell_complete"] = COMPLETIONS[name]
-    return click.option(f"--{(info.alias or name).replace('_', '-')}", name, **facts | changes)
+    return click.option(
+        f"--{(info.alias or name).replace('_', '-')}", name, **facts | changes
+    )
 
 
 def _sentence(words: str) -> str:
     """A text with a capital letter, unless it begins with the name of a value, as `random: ...`."""
     first, _, _ = words.partition(" ")
-    return " ".join((words if first.endswith(":") else words[:1].upper() + words[1:]).split())
+    return " ".join(
+        (words if first.endswith(":") else words[:1].upper() + words[1:]).split()
+    )
 
 
 def _click_type(annotation: Any) -> Any:
@@ -82,10 +92,16 @@ def _click_type(annotation: Any) -> Any:
         if names:
             return click.Choice(names)
         return annotation
-    return next(_click_type(option) for option in get_args(annotation) if option is not type(None))
+    return next(
+        _click_type(option)
+        for option in get_args(annotation)
+        if option is not type(None)
+    )
 
 
-def _use_ledger(context: click.Context, option: click.Parameter, file: Path | None) -> None:
+def _use_ledger(
+    context: click.Context, option: click.Parameter, file: Path | None
+) -> None:
     """Use a ledger for this command and its workers."""
     if file is not None:
         if LEDGER in os.environ:
@@ -93,7 +109,9 @@ def _use_ledger(context: click.Context, option: click.Parameter, file: Path | No
         else:
             before = {}
         os.environ[LEDGER] = str(file.expanduser().absolute())
-        context.call_on_close(lambda: (os.environ.pop(LEDGER), os.environ.update(before)))
+        context.call_on_close(
+            lambda: (os.environ.pop(LEDGER), os.environ.update(before))
+        )
 
 
 ledger_option = click.option(
@@ -114,7 +132,9 @@ def pairs(texts: Iterable[str], option: str) -> dict[str, str]:
     for text in texts:
         name, _, value = (part.strip() for part in text.partition("="))
         if not (name and value):
-            raise BadInput(f"{option} takes NAME=VALUE, e.g. {option} rank=4. Got {text!r}.")
+            raise BadInput(
+                f"{option} takes NAME=VALUE, e.g. {option} rank=4. Got {text!r}."
+            )
         out[name] = value
     return out
 
@@ -123,7 +143,9 @@ def split_list(text: str, option: str) -> list[str]:
     """The parts of a list separated by commas."""
     parts = [part.strip() for part in text.split(",") if part.strip()]
     if not parts:
-        raise BadInput(f"{option} takes a list with commas between its parts. Got {text!r}.")
+        raise BadInput(
+            f"{option} takes a list with commas between its parts. Got {text!r}."
+        )
     return list(dict.fromkeys(parts))
 
 

@@ -13,7 +13,10 @@ if TYPE_CHECKING:
     from dpmf_core.runs.record import RunRecord
 
 json_option = click.option(
-    "--json", "as_json", is_flag=True, help="Print one JSON value on standard output, nothing else."
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print one JSON value on standard output, nothing else.",
 )
 # colours of a guarantee's status; `click.echo` removes them if the output is not a terminal
 COLOURS = {"PROVEN": "green", "CONDITIONAL": "yellow", "UNPROVEN": "red"}

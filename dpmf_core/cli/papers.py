@@ -25,8 +25,12 @@ def papers(context: click.Context, as_json: bool) -> None:
     rows = [_row(claim) for claim in CLAIMS.values()]
     columns = ("id", "source", "title", "verdict", "data", "figure")
     body = [[row[column] for column in columns] for row in rows]
-    table = output.table(["id", "source", "claim", "last verdict", "data", "figures"], body)
-    words = f"{table}\nTables of our own, made by `sweep --preset ID`: {', '.join(TABLES)}."
+    table = output.table(
+        ["id", "source", "claim", "last verdict", "data", "figures"], body
+    )
+    words = (
+        f"{table}\nTables of our own, made by `sweep --preset ID`: {', '.join(TABLES)}."
+    )
     output.show(as_json, rows, words)
 
 
@@ -58,7 +62,9 @@ def _row(claim: Claim) -> dict[str, Any]:
 
 def _decisive(verdict: Verdict) -> str:
     """The numbers of the first statement that fails, or else of the first."""
-    clauses = [clause for clause in verdict.clauses if not clause.holds] or list(verdict.clauses)
+    clauses = [clause for clause in verdict.clauses if not clause.holds] or list(
+        verdict.clauses
+    )
     if clauses:
         return clauses[0].figures
     return verdict.remark
@@ -66,20 +72,26 @@ def _decisive(verdict: Verdict) -> str:
 
 @papers.command()
 @click.argument("claim_id", metavar="ID", required=False)
-@click.option("--all", "everything", is_flag=True, help="Every claim, one after the other.")
+@click.option(
+    "--all", "everything", is_flag=True, help="Every claim, one after the other."
+)
 @click.option(
     "--out",
     type=click.Path(path_type=Path, file_okay=False),
     help="Store the results in this folder instead of the data folder.",
 )
 @output.json_option
-def run(claim_id: str | None, everything: bool, out: Path | None, as_json: bool) -> None:
+def run(
+    claim_id: str | None, everything: bool, out: Path | None, as_json: bool
+) -> None:
     """Measure claims again and store the verdicts.
 
     Stored runs are not computed again, so an interrupted command continues.
     """
     if (claim_id is None) != everything:
-        raise BadInput("papers run needs either the id of a claim (see `papers`) or --all.")
+        raise BadInput(
+            "papers run needs either the id of a claim (see `papers`) or --all."
+        )
     if claim_id is None:
         claims = list(CLAIMS.values())
     else:
@@ -96,7 +108,9 @@ def run(claim_id: str | None, everything: bool, out: Path | None, as_json: bool)
     if as_json:
         output.show(as_json, claim_results, "")
     if n_failures := len(claims) - len(claim_results):
-        click.echo(f"{n_failures} of {len(claims)} claims could not be measured.", err=True)
+        click.echo(
+            f"{n_failures} of {len(claims)} claims could not be measured.", err=True
+        )
         click.get_current_context().exit(1)
 
 

@@ -52,7 +52,9 @@ _SETTINGS: dict[str, Choices] = {
         "metavar": "ID|PATH",
         "help": "An id of `datasets`, or the path of a file. `check --help` lists its facts.",
     },
-    "delta": {"show_default": "1/(10 n) for n users, documents or images, rounded down"},
+    "delta": {
+        "show_default": "1/(10 n) for n users, documents or images, rounded down"
+    },
     **{name: {"hidden": True, "default": None} for name in OTHERS},
 }
 
@@ -67,7 +69,9 @@ def run_options(own: type[Options], *names: str) -> Decorator:
     return combined(*fields, on_data("dataset"), with_options(own), *common)
 
 
-def _use_file(context: click.Context, option: click.Parameter, file: Path | None) -> None:
+def _use_file(
+    context: click.Context, option: click.Parameter, file: Path | None
+) -> None:
     """Read the file before the other options get their values, which override it.
 
     Raises BadInput if the file is not TOML, or on an option that the command does not have.
@@ -145,9 +149,13 @@ def run_choices(options: Choices) -> tuple[Choices, dict[str, str]]:
             "A run needs --dataset: a catalogue id (see `datasets`) or the path of a ratings table."
         )
     texts = pairs(options["param"], "--param")
-    choices = {name: options[name] for name in PARAMETERS if options.get(name) is not None}
+    choices = {
+        name: options[name] for name in PARAMETERS if options.get(name) is not None
+    }
     choices |= {name: text for name, text in texts.items() if name in PARAMETERS}
-    return choices, {name: text for name, text in texts.items() if name not in PARAMETERS}
+    return choices, {
+        name: text for name, text in texts.items() if name not in PARAMETERS
+    }
 
 
 def algorithm_of(name: str) -> type[Algorithm]:

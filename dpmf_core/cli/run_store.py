@@ -31,7 +31,10 @@ def runs(context: click.Context, as_json: bool) -> None:
     store = Store()
     rows = store.rows()
     if n_unreadable := store.count() - len(rows):
-        click.echo(f"{n_unreadable} stored runs cannot be read. `runs check` says why.", err=True)
+        click.echo(
+            f"{n_unreadable} stored runs cannot be read. `runs check` says why.",
+            err=True,
+        )
     head = ["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"]
     if rows:
         table = output.table(head, list(map(_line, rows)))
@@ -77,7 +80,9 @@ def find_stored(start: str) -> Run:
     store = Store()
     run = store.get(whole_key(store, start))
     if run is None:
-        raise BadInput(f"The run {start!r} was just deleted. `{program()} runs` lists the others.")
+        raise BadInput(
+            f"The run {start!r} was just deleted. `{program()} runs` lists the others."
+        )
     enter_stored(run.record)
     return run
 
@@ -93,8 +98,12 @@ def show(key: str, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("key", shell_complete=complete_run)
-@click.option("--script", is_flag=True, help="Print a Python script that repeats the run.")
-@click.option("--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run.")
+@click.option(
+    "--script", is_flag=True, help="Print a Python script that repeats the run."
+)
+@click.option(
+    "--notebook", is_flag=True, help="Print a Jupyter notebook that repeats the run."
+)
 @output.json_option
 def export(key: str, script: bool, notebook: bool, as_json: bool) -> None:
     """Print a run as it may leave this machine, without raw figures."""
@@ -121,7 +130,9 @@ def delete(key: str, as_json: bool) -> None:
 
 @runs.command()
 @click.argument("key", shell_complete=complete_run)
-@click.option("--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest.")
+@click.option(
+    "--off", is_flag=True, help="Unpin: the run may be deleted when it is the oldest."
+)
 @output.json_option
 def pin(key: str, off: bool, as_json: bool) -> None:
     """Keep a run when older ones are deleted."""
@@ -155,7 +166,9 @@ def check(context: click.Context, as_json: bool) -> None:
 @runs.command()
 @click.argument("keys", nargs=-1, required=True, shell_complete=complete_run)
 @click.option("--title", default="Runs", show_default=True)
-@click.option("--out", type=click.Path(path_type=Path), help="Default: standard output.")
+@click.option(
+    "--out", type=click.Path(path_type=Path), help="Default: standard output."
+)
 def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
     """Write up to six stored runs to one HTML file.
 
@@ -163,7 +176,9 @@ def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
     characters of each of the KEYS are enough.
     """
     if len(keys) > MOST:
-        raise BadInput(f"A report holds at most {MOST} runs. Got {len(keys)}. Name fewer.")
+        raise BadInput(
+            f"A report holds at most {MOST} runs. Got {len(keys)}. Name fewer."
+        )
     page = reports.report([find_stored(key) for key in keys], title)
     if out is None:
         click.echo(page)

@@ -35,7 +35,11 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
 from dpmf_core.runs.conclusions import conclusions_of, share_text
 from dpmf_core.runs.draws import Draws, Judgement
-from dpmf_core.runs.measured_fall import check_epsilon, require_affordable, with_measurement
+from dpmf_core.runs.measured_fall import (
+    check_epsilon,
+    require_affordable,
+    with_measurement,
+)
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
@@ -54,7 +58,8 @@ class FitOptions(Options):
     folder: Path | None = Field(None, alias="save")
     """Write the model to a new folder for publication, with a card and a privacy statement."""
     about: Annotated[tuple[str, ...], "NAME=TEXT"] = Field(
-        (), description=f"With --save, what only the publisher knows: {', '.join(ABOUT)}."
+        (),
+        description=f"With --save, what only the publisher knows: {', '.join(ABOUT)}.",
     )
     measure: Annotated[float | None, "EPSILON"] = None
     """Then measure what the model brought: the fall of the held-out error, a person. On private
@@ -103,10 +108,16 @@ def fit(
         run = stored_or_computed(spec, Store(), measure)
     output.show(as_json, run.record.export(), output.run(run.record))
     if folder is not None:
-        from dpmf_core.runs.publishing.saving import save  # loads every algorithm's model
+        # loads every algorithm's model
+        from dpmf_core.runs.publishing.saving import (
+            save,
+        )
 
         model_folder = save(run, folder, about=facts)
-        click.echo(f"The model is in {model_folder}; MODEL_CARD.md there describes it.", err=True)
+        click.echo(
+            f"The model is in {model_folder}; MODEL_CARD.md there describes it.",
+            err=True,
+        )
     if not run.record.public:
         accounts.tell(spec.data.id)
 
@@ -123,7 +134,9 @@ def _about_what_is_saved(
         saving.require_free(folder)
         check_about(about)
     elif about:
-        raise BadInput("--about needs --save FOLDER, whose privacy statement holds it. Add --save.")
+        raise BadInput(
+            "--about needs --save FOLDER, whose privacy statement holds it. Add --save."
+        )
     return about
 
 
@@ -147,7 +160,9 @@ def stored_or_computed(spec: RunSpec, store: Store, measure: float | None) -> Ru
 def _computed(spec: RunSpec, store: Store) -> Run:
     """The run, computed with a progress bar and stored."""
     name = spec.algorithm
-    with tqdm(desc=name, unit="step", file=sys.stderr, disable=None, leave=False) as bar:
+    with tqdm(
+        desc=name, unit="step", file=sys.stderr, disable=None, leave=False
+    ) as bar:
 
         def tell(progress: Progress) -> None:
             if progress.part is None:
@@ -157,13 +172,17 @@ def _computed(spec: RunSpec, store: Store) -> Run:
             bar.set_description(name + part, refresh=False)
             curve = progress.curves[-1] if progress.curves else {}
             figures = {
-                name: f"{curve[name]:.3f}" for name in ("test_rmse", "objective") if name in curve
+                name: f"{curve[name]:.3f}"
+                for name in ("test_rmse", "objective")
+                if name in curve
             }
             bar.set_postfix(figures, refresh=False)
             bar.total = progress.steps
             bar.update(progress.step - bar.n)
 
-        with on_compiling(lambda: bar.set_description(f"{name}: compiling kernels, once")):
+        with on_compiling(
+            lambda: bar.set_description(f"{name}: compiling kernels, once")
+        ):
             run = execution.run(spec, report=tell)
     store.put(run)
     return run
@@ -191,7 +210,9 @@ class SweepOptions(Options):
 
 @click.command()
 @run_options(SweepOptions)
-def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options: Any) -> None:
+def sweep(
+    out: Path | None, noisy_errors: float | None, as_json: bool, **options: Any
+) -> None:
     """Compute many runs in worker processes.
 
     Stored runs are not computed again, so an interrupted sweep continues.
@@ -222,10 +243,14 @@ def sweep(out: Path | None, noisy_errors: float | None, as_json: bool, **options
     output.show(as_json, [record.export() for record in records], "\n".join(words))
     if figure is not None:
         click.echo(figure.verdict(points, runs).words, err=as_json)
-    for data_id in dict.fromkeys(record.spec.data.id for record in records if not record.public):
+    for data_id in dict.fromkeys(
+        record.spec.data.id for record in records if not record.public
+    ):
         accounts.tell(data_id)
     if failures:
-        click.echo(f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True)
+        click.echo(
+            f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True
+        )
         is_input = all(isinstance(failure, BadInput) for failure in failures)
         click.get_current_context().exit(2 if is_input else 1)
 
@@ -236,7 +261,9 @@ def _points(options: dict[str, Any]) -> list[Point]:
         raise BadInput("sweep needs --algorithms, or --preset ID (see `papers`).")
     choices, fixed = run_choices(options)
     names = split_list(options["algorithms"], "--algorithms")
-    methods = tuple(Method(algorithm=algorithm_of(name).id, label=name) for name in names)
+    methods = tuple(
+        Method(algorithm=algorithm_of(name).id, label=name) for name in names
+    )
     grid = {name: [value] for name, value in fixed.items()}
     for name, values in pairs(options["grid"], "--grid").items():
         grid[name] = split_list(values, "--grid")
@@ -274,7 +301,9 @@ def finish(points: Iterable[Point]) -> tuple[dict[str, Run], list[Exception]]:
                     runs[spec.model_dump_json()] = outcome
                 else:
                     failures.append(outcome)
-                    click.echo(f"{spec.algorithm}, seed {spec.seed}: {outcome}", err=True)
+                    click.echo(
+                        f"{spec.algorithm}, seed {spec.seed}: {outcome}", err=True
+                    )
     except KeyboardInterrupt:
         raise Cancelled(
             f"Interrupted. {len(runs)} of {len(specs)} runs are finished and stored; the same"
@@ -289,7 +318,9 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
 
     with contextlib.closing(Engine(Store())) as engine:
         jobs = [engine.measure(spec) for spec in specs]
-        for job in tqdm(jobs, unit=unit, file=sys.stderr, disable=None if unit else True):
+        for job in tqdm(
+            jobs, unit=unit, file=sys.stderr, disable=None if unit else True
+        ):
             yield job.result()
 
 
@@ -299,7 +330,10 @@ def _table(table: Draws) -> str:
     judgements = [judgement for judgement in by_metric if judgement.measured]
     if not judgements:
         return "No run finished."
-    medians = [{_place(one): one.median for one in judgement.measured} for judgement in judgements]
+    medians = [
+        {_place(one): one.median for one in judgement.measured}
+        for judgement in judgements
+    ]
     widest = max(judgements, key=lambda judgement: len(judgement.measured))
     main = _main_metric(table)
     shares = {} if main is None else _shares(table.by(main))
@@ -309,7 +343,9 @@ def _table(table: Draws) -> str:
         grid = ", ".join(f"{name}={value}" for name, value in one.grid.items()) or "-"
         share = share_text(shares[place]) if place in shares else "-"
         values = [output.number(of_metric.get(place), 4) for of_metric in medians]
-        body.append([one.label, grid, epsilon_text(one.epsilon), len(one.draws), *values, share])
+        body.append(
+            [one.label, grid, epsilon_text(one.epsilon), len(one.draws), *values, share]
+        )
     titles = [judgement.metric.title for judgement in judgements]
     head = ["algorithm", "parameters", "epsilon", "seeds", *titles, "kept"]
     return f"{output.table(head, body)}\n(medians over seeds)"
@@ -350,5 +386,9 @@ def _conclusions(points: Iterable[Point], runs: dict[str, Run]) -> list[str]:
     metric = _main_metric(table)
     if metric is None:
         return []
-    units = (run.record.guarantee.unit for run in runs.values() if run.spec.budget is not None)
+    units = (
+        run.record.guarantee.unit
+        for run in runs.values()
+        if run.spec.budget is not None
+    )
     return conclusions_of(table.by(metric), next(units, "user"))

@@ -80,7 +80,11 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
         facts = {"trials": options["trials"], "score_noise": options["score_noise"]}
         selection: SelectionResult
         (selection,) = measured(
-            [PrivateSelection.parse(searches=(spec,), distribution=private_selection, **facts)]
+            [
+                PrivateSelection.parse(
+                    searches=(spec,), distribution=private_selection, **facts
+                )
+            ]
         )
         output.show(as_json, selection.export(), selection_text(selection))
     else:
@@ -103,7 +107,9 @@ def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
             " --trials N) for a sampler."
         )
     if draws == 1 and options["draws"] not in (None, 1):
-        raise BadInput("In a private selection a trial is one training run. Leave --draws out.")
+        raise BadInput(
+            "In a private selection a trial is one training run. Leave --draws out."
+        )
     if not float(choices["validation_fraction"]):
         choices["validation_fraction"] = 0.1
     fixed = typed_parameters(algorithm_of(name), texts)
@@ -120,7 +126,10 @@ def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
 
 
 def _grid(algorithm: str, grids: tuple[str, ...]) -> dict[str, Any]:
-    texts = {name: split_list(value, "--grid") for name, value in pairs(grids, "--grid").items()}
+    texts = {
+        name: split_list(value, "--grid")
+        for name, value in pairs(grids, "--grid").items()
+    }
     return dict(typed_grid([Method(algorithm=algorithm)], texts))
 
 
@@ -154,7 +163,9 @@ def _run_search(spec: TuneSpec, trials: int) -> SearchResult:
     with contextlib.closing(Engine(Store())) as engine:
         search = Search(spec, trials, engine)
         try:
-            with tqdm(total=search.n_trials, unit="trial", file=sys.stderr, disable=None) as bar:
+            with tqdm(
+                total=search.n_trials, unit="trial", file=sys.stderr, disable=None
+            ) as bar:
                 while search.advance():
                     bar.update(search.n_settled - bar.n)
                     time.sleep(POLL)

@@ -9,7 +9,15 @@ from dpmf_core.curator.curator import (
 )
 from dpmf_core.curator.grid import grid_step, on_grid
 from dpmf_core.curator.groups import on_disjoint_groups, on_groups
-from dpmf_core.curator.people import Blocks, Cells, Held, People, Step, in_memory, in_parts
+from dpmf_core.curator.people import (
+    Blocks,
+    Cells,
+    Held,
+    People,
+    Step,
+    in_memory,
+    in_parts,
+)
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
 
 __all__ = [

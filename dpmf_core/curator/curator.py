@@ -15,7 +15,8 @@ from dpmf_core.privacy.mechanisms import EVERYBODY, DisjointGroup
 from dpmf_core.privacy.noise import Noise, PlanViolation, Release
 
 CELLS_ARE_PUBLIC = "which items were rated is public"  # an assumption of a guarantee
-NO_NOISE = 2.0**-30  # the noise scale, in sensitivities, that algorithms are told for exact sums
+# the noise scale, in sensitivities, that algorithms are told for exact sums
+NO_NOISE = 2.0**-30
 
 
 class NoisyCurator:
@@ -25,13 +26,17 @@ class NoisyCurator:
     takes as public.
     """
 
-    def __init__(self, people: People, noise: Noise, assumptions: Sequence[str] = ()) -> None:
+    def __init__(
+        self, people: People, noise: Noise, assumptions: Sequence[str] = ()
+    ) -> None:
         self._people = people
         self._noise = noise
         self._assumptions = assumptions
         self._run = uuid.uuid4().hex
         self._number = 0
-        self._held_of: dict[Key, DisjointGroup] = {}  # the group whose rows made each stored state
+        self._held_of: dict[
+            Key, DisjointGroup
+        ] = {}  # the group whose rows made each stored state
 
     @property
     def shape(self) -> Any:
@@ -53,7 +58,9 @@ class NoisyCurator:
         """
         self._require_one_group(statistic, shared)
         exact = self._finite_total(statistic, shared)
-        pen = self._pen(statistic, _coordinates(exact) if statistic.symmetric else exact.size)
+        pen = self._pen(
+            statistic, _coordinates(exact) if statistic.symmetric else exact.size
+        )
         return _add_noise(statistic, exact, pen)
 
     def release_parts(
@@ -70,14 +77,18 @@ class NoisyCurator:
             for at in ranges
         )
 
-    def names_over_threshold(self, statistic: Statistic, *shared: Any) -> tuple[Array, Array]:
+    def names_over_threshold(
+        self, statistic: Statistic, *shared: Any
+    ) -> tuple[Array, Array]:
         """The names that pass the planned `ThresholdedCounts`, and their noisy counts.
 
         The largest noisy count comes first; a name that no unit brings never passes. Raises
         PlanViolation.
         """
         self._require_planned(statistic)
-        return self._noise.names_over_threshold(statistic.name, self._total(statistic, shared))
+        return self._noise.names_over_threshold(
+            statistic.name, self._total(statistic, shared)
+        )
 
     def padded_count(self, statistic: Statistic, *shared: Any) -> int | None:
         """The noisy number of the planned `PaddedCount`, which can replace the true one.
@@ -109,17 +120,27 @@ class NoisyCurator:
         local_state = Held(self._next_key())
         self._people.hold(local_state.key, step, shared)
         self._held_of[local_state.key] = group_of(step)
-        weakref.finalize(local_state, _forget, self._people, self._held_of, local_state.key)
+        weakref.finalize(
+            local_state, _forget, self._people, self._held_of, local_state.key
+        )
         return local_state
 
-    def _require_one_group(self, question: Statistic | Step, shared: Sequence[Any]) -> None:
+    def _require_one_group(
+        self, question: Statistic | Step, shared: Sequence[Any]
+    ) -> None:
         """Raise PlanViolation if a stored state was computed from rows outside the group."""
         group = group_of(question)
         local_states = [part for part in shared if isinstance(part, Held)]
-        if any(self._held_of.get(part.key, EVERYBODY) != group for part in local_states):
-            raise PlanViolation("The stored statistic was computed from rows of a different group.")
+        if any(
+            self._held_of.get(part.key, EVERYBODY) != group for part in local_states
+        ):
+            raise PlanViolation(
+                "The stored statistic was computed from rows of a different group."
+            )
 
-    def _total(self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None) -> Array:
+    def _total(
+        self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
+    ) -> Array:
         totals = self._people.total(self._next_key(), statistic, shared, at)
         return statistic.assemble(totals, *shared, **({} if at is None else {"at": at}))
 
@@ -129,7 +150,9 @@ class NoisyCurator:
         """The exact sum, for a release. Raises PlanViolation if noise would not hide it."""
         exact = self._total(statistic, shared, at)
         if not np.isfinite(exact).all():
-            raise PlanViolation(f"{statistic.name!r} is not finite, so it cannot be released.")
+            raise PlanViolation(
+                f"{statistic.name!r} is not finite, so it cannot be released."
+            )
         return exact
 
     def _require_planned(self, statistic: Statistic) -> None:
@@ -140,7 +163,10 @@ class NoisyCurator:
 
     def _pen(self, statistic: Statistic, size: int) -> Release:
         return self._noise.release(
-            statistic.name, sensitivity=statistic.sensitivity, size=size, group=group_of(statistic)
+            statistic.name,
+            sensitivity=statistic.sensitivity,
+            size=size,
+            group=group_of(statistic),
         )
 
     def _next_key(self) -> Key:

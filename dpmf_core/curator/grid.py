@@ -16,7 +16,9 @@ import math
 from dpmf_core.base.arrays import Array
 
 ON = True  # whether factors are rounded; without rounding, sums depend on their order
-MANTISSA = 52  # bits of a float64 below its leading one: whole numbers up to 2^53 are exact
+MANTISSA = (
+    52  # bits of a float64 below its leading one: whole numbers up to 2^53 are exact
+)
 
 
 def fraction_bits(n_units: int, factors: int = 1) -> int:
@@ -31,7 +33,9 @@ def grid_step(bound: float, n_units: int, factors: int = 1) -> float:
     """
     if not ON or math.isinf(bound):
         return 0.0
-    return math.ldexp(1.0, math.ceil(math.log2(bound)) - fraction_bits(n_units, factors))
+    return math.ldexp(
+        1.0, math.ceil(math.log2(bound)) - fraction_bits(n_units, factors)
+    )
 
 
 def on_grid(values: Array, bound: float, n_units: int, factors: int = 1) -> Array:

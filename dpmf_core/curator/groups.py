@@ -34,7 +34,9 @@ def members(block: Block, group: DisjointGroup) -> Block:
     if group.of == 1:
         return block
     inside = groups_of(block.draw_keys, group.of) == group.number
-    tables = {name: rows.only(inside[rows.users]) for name, rows in block.tables.items()}
+    tables = {
+        name: rows.only(inside[rows.users]) for name, rows in block.tables.items()
+    }
     return replace(block, tables=tables)
 
 
@@ -111,8 +113,12 @@ class GroupCurator:
     def release(self, statistic: Statistic, *shared: Any) -> Any:
         return self._whole.release(GroupStatistic(statistic, self._group), *shared)
 
-    def release_parts(self, statistic: Statistic, ranges: Sequence[Range], *shared: Any) -> Any:
-        return self._whole.release_parts(GroupStatistic(statistic, self._group), ranges, *shared)
+    def release_parts(
+        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
+    ) -> Any:
+        return self._whole.release_parts(
+            GroupStatistic(statistic, self._group), ranges, *shared
+        )
 
     def cells(self) -> Any:
         raise PlanViolation("Which items a group's users rated is private.")

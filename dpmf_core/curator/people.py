@@ -17,7 +17,12 @@ import numpy.typing as npt
 
 from dpmf_core.base.arrays import Ints
 from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
-from dpmf_core.data.partitioned import Part, PartitionedRatings, PartitionedTable, States
+from dpmf_core.data.partitioned import (
+    Part,
+    PartitionedRatings,
+    PartitionedTable,
+    States,
+)
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.data.samples import Samples, SampleShape, of_ratings
 from dpmf_core.privacy.noise import PlanViolation
@@ -66,28 +71,39 @@ class Blocks:
         self.states: Any = {} if states is None else states
 
     def total(
-        self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
+        self,
+        key: Key,
+        statistic: Statistic,
+        shared: Sequence[Any],
+        at: Range | None = None,
     ) -> Totals:
         """The exact sums over all units."""
         part = {} if at is None else {"at": at}
         totals = statistic.empty(self.shape, *shared, **part)
         for place, block in enumerate(self.blocks):
-            statistic.add(block, totals, *_beside(shared, self._state_of(place)), **part)
+            statistic.add(
+                block, totals, *_beside(shared, self._state_of(place)), **part
+            )
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
         """Compute a state from every block and store it under the key."""
         for place, block in enumerate(self.blocks):
-            self.states[key, place] = step(block, *_beside(shared, self._state_of(place)))
+            self.states[key, place] = step(
+                block, *_beside(shared, self._state_of(place))
+            )
 
     def drop(self, key: Key) -> None:
         """Delete what is stored under a key."""
         for place in range(len(self.blocks)):
-            self.states.pop((key, place), None)  # a step that failed stored some blocks only
+            # a step that failed stored some blocks only
+            self.states.pop((key, place), None)
 
     def cells(self) -> Cells:
         """Which items each user rated, over all blocks."""
-        parts = [(block.ids[block.rows.users], block.rows.items) for block in self.blocks]
+        parts = [
+            (block.ids[block.rows.users], block.rows.items) for block in self.blocks
+        ]
         users, items = (np.concatenate(column) for column in zip(*parts, strict=True))
         order = np.lexsort((items, users))
         return Cells(users[order].astype(np.int32), items[order])
@@ -120,7 +136,8 @@ def in_memory(data: Any, blocks: int = 1) -> Blocks:
     if blocks == 1:
         return Blocks(shape, [whole])
     return Blocks(
-        shape, split_units(tables, np.array_split(everybody, min(blocks, len(everybody))))
+        shape,
+        split_units(tables, np.array_split(everybody, min(blocks, len(everybody)))),
     )
 
 
@@ -166,7 +183,8 @@ def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
 
 def _samples_of(samples: Samples, units: Ints) -> Samples:
     """A unit is a row, or a person with all their rows, in their order."""
-    samples = replace(samples, titles=None, clean=None, texts=None)  # they are only for judging
+    # they are only for judging
+    samples = replace(samples, titles=None, clean=None, texts=None)
     if samples.people is None:
         return replace(samples, X=samples.X[units])
     place = np.full(samples.shape.n_units, -1)
@@ -267,14 +285,18 @@ class StatisticFold:
 
     def add(self, total: Totals, part: Part, states: States) -> None:
         block = _block_of(part, self.shape)
-        self.statistic.add(block, total, *_beside(self.shared, states.__getitem__), **self._part)
+        self.statistic.add(
+            block, total, *_beside(self.shared, states.__getitem__), **self._part
+        )
 
     def merge(self, total: Totals, other: Totals) -> None:
         for mine, theirs in zip(total, other, strict=True):
             np.add(mine, theirs, out=mine)
 
 
-def _step_beside(part: Part, states: States, step: Step, shape: Any, shared: Sequence[Any]) -> Any:
+def _step_beside(
+    part: Part, states: States, step: Step, shape: Any, shared: Sequence[Any]
+) -> Any:
     """Apply a step to the users of a part."""
     return step(_block_of(part, shape), *_beside(shared, states.__getitem__))
 
@@ -292,7 +314,11 @@ class PeopleElsewhere:
         self._folding = ratings.folding
 
     def total(
-        self, key: Key, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
+        self,
+        key: Key,
+        statistic: Statistic,
+        shared: Sequence[Any],
+        at: Range | None = None,
     ) -> Totals:
         fold = StatisticFold(statistic, self.shape, tuple(shared), at)
         totals: Totals = self._ratings.fold(fold, _keys(shared))

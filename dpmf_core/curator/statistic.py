@@ -11,7 +11,8 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Event, Gaussian, Laplace
 
-Range = tuple[int, int]  # (first, last + 1) of the coordinates that are released together
+# (first, last + 1) of the coordinates that are released together
+Range = tuple[int, int]
 Totals = tuple[Array, ...]
 
 
@@ -51,7 +52,9 @@ class Block:
         They make a unit's draws independent of the other units.
         """
         rows = next(iter(self.tables.values()))
-        return np.asarray(rows.draw_keys(self.ids) if isinstance(rows, Ratings) else self.ids)
+        return np.asarray(
+            rows.draw_keys(self.ids) if isinstance(rows, Ratings) else self.ids
+        )
 
 
 class Statistic(ABC):
@@ -94,7 +97,9 @@ class Statistic(ABC):
 
         at: the part, for a release in parts.
         """
-        return (np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),)
+        return (
+            np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),
+        )
 
     @abstractmethod
     def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
@@ -111,4 +116,6 @@ class Statistic(ABC):
     def event(self, noise_multiplier: float) -> Event:
         """Its planned release, with noise of `noise_multiplier` times the sensitivity."""
         kind = Gaussian if self.norm == "L2" else Laplace
-        return kind(noise_multiplier, self.name, self.sensitivity, self.replace_one_factor)
+        return kind(
+            noise_multiplier, self.name, self.sensitivity, self.replace_one_factor
+        )

@@ -70,7 +70,9 @@ def join(place: str, declared: Mapping[str, str]) -> str:
     return place
 
 
-def require_known(declared: Mapping[str, str], known_facts: Collection[str] = FACTS) -> None:
+def require_known(
+    declared: Mapping[str, str], known_facts: Collection[str] = FACTS
+) -> None:
     """Raise BadInput on facts of another name."""
     if unknown := sorted(set(declared) - set(known_facts)):
         raise BadInput(
@@ -95,14 +97,18 @@ def address_of(data: str, facts: Mapping[str, Any]) -> str:
     options = {name: text for name, text in declared.items() if name not in FACTS}
     if not is_database(place):
         if options and not further:
-            return data  # a simulated set of a declared shape, or for its reader to refuse
+            return (
+                data  # a simulated set of a declared shape, or for its reader to refuse
+            )
         require_known(options)
     if further and any(place == entry.id for entry in _entries()):
         raise BadInput(
             f"The facts of {place} are known, because it is a data set with an id. Leave"
             f" {', '.join(further)} out, or give the path of a file."
         )
-    known = {name: written(name, text) for name, text in declared.items() if name in FACTS}
+    known = {
+        name: written(name, text) for name, text in declared.items() if name in FACTS
+    }
     for name, fact in further.items():
         text = written(name, fact)
         _refuse_another(name, known.get(name, text), text)

@@ -24,18 +24,24 @@ def _any(words: str) -> str:
 
 
 IS_WHEN = re.compile(rf"\b({_any(WHEN)}|{_any(PAST_VERBS)} (at|on|am))$")
-IS_COMPOUND = re.compile(rf"(unix)?{_any(f'{OF_RATING} {PAST_VERBS}')}({_any(WHEN)}|at|on)")
+IS_COMPOUND = re.compile(
+    rf"(unix)?{_any(f'{OF_RATING} {PAST_VERBS}')}({_any(WHEN)}|at|on)"
+)
 
 
 def split_name(name: str) -> list[str]:
     """The words of a column's name in lower case: `ReviewDate`, `rating_time`, `user-id`."""
-    return [word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)]
+    return [
+        word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)
+    ]
 
 
 def is_when(name: str) -> bool:
     """Whether a column holds times, by its name."""
     words = split_name(name)
-    return bool(IS_WHEN.search(" ".join(words)) or IS_COMPOUND.fullmatch("".join(words)))
+    return bool(
+        IS_WHEN.search(" ".join(words)) or IS_COMPOUND.fullmatch("".join(words))
+    )
 
 
 def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
@@ -89,13 +95,17 @@ def chosen_columns(
     roles = ROLES if "rating" in required else required
     by_place_or_name = dict(zip(roles, range(len(names)), strict=False))
     if has_header:
-        others = ["" if at in places.values() else name for at, name in enumerate(names)]
+        others = [
+            "" if at in places.values() else name for at, name in enumerate(names)
+        ]
         by_place_or_name = by_name(others, loosely=False)
     for role, place in by_place_or_name.items():
         if role not in columns and (has_header or place not in places.values()):
             places[role] = place
     if missing := [role for role in required if role not in places]:
-        spare = [name for at, name in enumerate(names) if name and at not in places.values()]
+        spare = [
+            name for at, name in enumerate(names) if name and at not in places.values()
+        ]
         remedy = "Add a column for each of them."
         if len(spare) >= len(missing):
             remedy = advice(dict(zip(missing, spare, strict=False)))
@@ -125,7 +135,9 @@ def _given_places(
         else:
             label = column
         if column and label not in names:
-            usual = {place: other for other, place in by_name(names, loosely=False).items()}
+            usual = {
+                place: other for other, place in by_name(names, loosely=False).items()
+            }
             spare = [
                 name
                 for place, name in enumerate(names)
@@ -143,7 +155,8 @@ def _given_places(
             places[role] = names.index(label)
     roles: dict[int, str] = {}
     for role, place in places.items():
-        if role != "title" and roles.setdefault(place, role) != role:  # a title may be the item
+        # a title may be the item
+        if role != "title" and roles.setdefault(place, role) != role:
             raise BadInput(
                 f"The column {quoted(names[place])} was chosen for both the {roles[place]} and the"
                 f" {role}. Choose a different column for each."
@@ -169,7 +182,9 @@ def _times(names: Sequence[str]) -> list[int]:
     words = [set(split_name(name)) for name in names]
     times = [place for place, name in enumerate(names) if is_when(name)]
     candidates = [place for place in times if not words[place] & NOT_OF_RATING]
-    return sorted(candidates, key=lambda place: not words[place] & set(OF_RATING.split()))
+    return sorted(
+        candidates, key=lambda place: not words[place] & set(OF_RATING.split())
+    )
 
 
 def _likely(role: str, names: Sequence[str], plain: Sequence[str]) -> Iterator[int]:
@@ -177,7 +192,11 @@ def _likely(role: str, names: Sequence[str], plain: Sequence[str]) -> Iterator[i
     for word in f"{ROLE_NAMES[role]} {WORDS['beginnings'][role]}".split():
         for place, name in enumerate(names):
             ends = role == "rating" and split_name(name)[-1:] == [word]
-            if len(word) > 3 and (plain[place].startswith(word) or ends) and _may_be(role, name):
+            if (
+                len(word) > 3
+                and (plain[place].startswith(word) or ends)
+                and _may_be(role, name)
+            ):
                 yield place
 
 

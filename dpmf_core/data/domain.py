@@ -42,12 +42,16 @@ class Domain:
         of each value. starts: (n_rows + 1,), row i holds values starts[i] to starts[i + 1].
         """
         if values.dtype != np.float32:
-            raise OutsideDomain(f"The numbers of the rows must be float32. Got {values.dtype}.")
+            raise OutsideDomain(
+                f"The numbers of the rows must be float32. Got {values.dtype}."
+            )
         shape = (self.n_rows, self.n_columns)
         if columns is not None and starts is not None:
             self._check_order(len(values), columns, starts)
         elif values.shape != shape:
-            raise OutsideDomain(f"The rows must have the shape {shape}. Got {values.shape}.")
+            raise OutsideDomain(
+                f"The rows must have the shape {shape}. Got {values.shape}."
+            )
         lowest = np.float32(self.low)
         highest = np.float32(self.high)
         # NaN fails both comparisons

@@ -55,7 +55,9 @@ RATING_FACTS = {
     ),
     "users": Fact(PositiveCount, COUNT_RULE, "the public number of users", "N"),
     "items": Fact(PositiveCount, COUNT_RULE, "the public number of items", "N"),
-    "user": Fact(meaning="the column that names the person of each row", metavar=COLUMN),
+    "user": Fact(
+        meaning="the column that names the person of each row", metavar=COLUMN
+    ),
     "item": Fact(meaning="the column that names the item of each row", metavar=COLUMN),
     "rating": Fact(
         meaning="the column of ratings; empty if a row only says that a user had an item",
@@ -79,7 +81,9 @@ RATING_FACTS = {
         " missing=-1,99",
         metavar="NUMBERS",
     ),
-    ITEM_TABLE: Fact(meaning="a public table of the items, one row per item", metavar="FILE"),
+    ITEM_TABLE: Fact(
+        meaning="a public table of the items, one row per item", metavar="FILE"
+    ),
     "item_encoding": Fact(meaning="the encoding of the table of items", metavar="NAME"),
 }
 TABLE_FACTS = {  # of a table that is read whole
@@ -133,7 +137,9 @@ SAMPLE_FACTS = {  # of documents and images
         Literal["0", "1"],
         "must be 1 if the rows of a matrix are the pixels or words and its columns are the samples",
     ),
-    "group": Fact(meaning="the column with the person of each document or image", metavar=COLUMN),
+    "group": Fact(
+        meaning="the column with the person of each document or image", metavar=COLUMN
+    ),
     "people": Fact(PositiveCount, COUNT_RULE, "the public number of people", "N"),
     "shortest": Fact(
         Annotated[int, Field(ge=1, le=20)],

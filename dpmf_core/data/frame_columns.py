@@ -24,7 +24,8 @@ def is_table(data: Any) -> bool:
 def is_frame(data: Any) -> bool:
     """Whether it is a table of pandas, polars (also a LazyFrame) or pyarrow."""
     return isinstance(data, pd.DataFrame) or any(
-        hasattr(data, name) for name in ("__arrow_c_stream__", "__dataframe__", "collect_schema")
+        hasattr(data, name)
+        for name in ("__arrow_c_stream__", "__dataframe__", "collect_schema")
     )
 
 
@@ -62,7 +63,9 @@ def _frame_of_arrays(data: Any) -> pd.DataFrame:
         return pd.DataFrame(data)
     columns = data.T if isinstance(data, np.ndarray) else data
     # numpy would convert all values of a list to one type
-    parts = [np.asarray(part, object if isinstance(part, list) else None) for part in columns]
+    parts = [
+        np.asarray(part, object if isinstance(part, list) else None) for part in columns
+    ]
     lengths = {part.shape for part in parts}
     if len(parts) not in (3, 4) or len(lengths) != 1 or parts[0].ndim != 1:
         shapes = " and ".join(str(part.shape) for part in parts[:4])
@@ -99,9 +102,15 @@ def columns_by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
 
 def _readable(column: "pd.Series[Any]") -> "pd.Series[Any]":
     """A column without signaling NaNs, which nothing can compare: they become empty cells."""
-    if column.dtype != object or pd.api.types.infer_dtype(column, skipna=False) == "string":
+    if (
+        column.dtype != object
+        or pd.api.types.infer_dtype(column, skipna=False) == "string"
+    ):
         return column
-    cells = [None if isinstance(cell, Decimal) and cell.is_snan() else cell for cell in column]
+    cells = [
+        None if isinstance(cell, Decimal) and cell.is_snan() else cell
+        for cell in column
+    ]
     return pd.Series(cells, column.index, dtype=object, name=column.name)
 
 
@@ -122,7 +131,9 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
             )
         frame = pd.DataFrame({"user": pairs[:, 0], "item": pairs[:, 1]})
     columns = columns_by_role(frame, {"rating": ""})
-    by_role = pd.DataFrame({role: columns[role] for role in ROLES[:2]}).reset_index(drop=True)
+    by_role = pd.DataFrame({role: columns[role] for role in ROLES[:2]}).reset_index(
+        drop=True
+    )
     if ratings is not None:
         y = np.asarray(ratings)
         if y.shape != (len(by_role),):

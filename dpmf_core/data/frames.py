@@ -24,7 +24,12 @@ from dpmf_core.data.rating_bounds import checked_bounds, interaction_bounds
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Kind, Outside, Report, Tally
 from dpmf_core.data.row_rules import ReadRows, RowRules, numbers_in
-from dpmf_core.data.samples import NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC, Samples, is_sparse
+from dpmf_core.data.samples import (
+    NUMBER_IS_PUBLIC,
+    WORDS_ARE_PUBLIC,
+    Samples,
+    is_sparse,
+)
 
 Bounds = tuple[float, float]
 IN_PYTHON = "Add bounds, e.g. bounds=(1, 5)."
@@ -77,7 +82,9 @@ def ratings_of(
         If the data are not ratings, more than half of the rows cannot be used, or more than a tenth
         of the ratings lie outside the bounds.
     """
-    numbers = tuple(float(value) for value in np.atleast_1d(np.asarray(missing, np.float64)))
+    numbers = tuple(
+        float(value) for value in np.atleast_1d(np.asarray(missing, np.float64))
+    )
     if is_sparse(data):
         name = "the sparse matrix"
         rules = RowRules(checked_bounds(bounds, name, IN_PYTHON), outside, numbers)
@@ -146,7 +153,9 @@ def _row_from_1(row: int) -> int:
     return row + 1
 
 
-def _rating_rows(rows: ReadRows, rules: RowRules, tally: Tally, source: str, unit: str) -> Flags:
+def _rating_rows(
+    rows: ReadRows, rules: RowRules, tally: Tally, source: str, unit: str
+) -> Flags:
     """The rows (n,) that are ratings. Raises BadInput if too few are.
 
     source, unit: what messages call the table and its rows.
@@ -177,7 +186,9 @@ def _rating_rows(rows: ReadRows, rules: RowRules, tally: Tally, source: str, uni
     return keep
 
 
-def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence[str]) -> Ratings:
+def _of_columns(
+    by_role: Columns, rules: RowRules, public: bool, names: Sequence[str]
+) -> Ratings:
     user_cells = by_role["user"]
     item_cells = by_role["item"]
     users = Coded.of(user_cells)
@@ -220,7 +231,9 @@ def _of_columns(by_role: Columns, rules: RowRules, public: bool, names: Sequence
     notes = [_float_note(by_role[role], keep) for role in ("user", "item")]
     notes += [spelling_note(user_ids, "users"), spelling_note(item_ids, "items")]
     if "rating" not in by_role:
-        notes.append("No column holds ratings: each row counts as 1, with bounds 0 to 1.")
+        notes.append(
+            "No column holds ratings: each row counts as 1, with bounds 0 to 1."
+        )
     columns = tuple((role, str(column.name)) for role, column in by_role.items())
     used_names = {name for _, name in columns}
     report = Report(
@@ -322,11 +335,18 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
             "An item table can be passed only with ratings in memory. For a file, name it after the"
             " path, e.g. 'ratings.csv?bounds=1,5&item_table=films.csv'."
         )
-    rows = [[_cell(value) for value in row] for row in table.itertuples(index=False, name=None)]
+    rows = [
+        [_cell(value) for value in row]
+        for row in table.itertuples(index=False, name=None)
+    ]
     labels = ratings.labels or tuple(map(str, range(ratings.n_items)))
-    encoded_table = encode(list(map(str, table.columns)), rows, labels, "the item table")
+    encoded_table = encode(
+        list(map(str, table.columns)), rows, labels, "the item table"
+    )
     if encoded_table.left_out:
-        raise BadInput(f"{encoded_table.left_out[0]} Drop it first: frame.drop(columns=...).")
+        raise BadInput(
+            f"{encoded_table.left_out[0]} Drop it first: frame.drop(columns=...)."
+        )
     titles = ratings.titles
     if encoded_table.titles:
         titles = encoded_table.titles_over(titles or labels, labels)
@@ -377,7 +397,9 @@ def _times(column: "pd.Series[Any]", keep: Flags, tally: Tally) -> Ints:
     is_unread = np.array(cells.isna(), np.bool_)
     if not is_date:
         numbers = cells.to_numpy(np.float64, na_value=np.nan)
-        is_unread |= ~((numbers == np.floor(numbers)) & (np.abs(numbers) < LARGEST_TIME))
+        is_unread |= ~(
+            (numbers == np.floor(numbers)) & (np.abs(numbers) < LARGEST_TIME)
+        )
     if 2 * np.count_nonzero(is_unread) > len(cells):
         _refuse_times(column)
     times = np.zeros(len(cells), np.int64)

@@ -23,7 +23,9 @@ TextArray = npt.NDArray[np.object_]
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
 NUMBER = re.compile(r"[+-]?\d{1,15}([.,]0*)?")
-LONGEST_WHOLE = 18  # characters of a whole number that is sorted by size, which fits 64 bits
+LONGEST_WHOLE = (
+    18  # characters of a whole number that is sorted by size, which fits 64 bits
+)
 LONGEST_DECIMAL = 4000  # digits of a decimal number that becomes a whole one
 # soft hyphen, zero-width characters and the byte-order mark
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
@@ -54,7 +56,11 @@ def canonical_text(value: Any) -> str:
         return str(Decimal(value))  # Python writes no int of thousands of digits
     if isinstance(value, float) and value.is_integer():
         return str(int(value))
-    if isinstance(value, Decimal) and value.is_finite() and value.adjusted() < LONGEST_DECIMAL:
+    if (
+        isinstance(value, Decimal)
+        and value.is_finite()
+        and value.adjusted() < LONGEST_DECIMAL
+    ):
         whole = int(value)
         if whole == value:
             return str(whole)
@@ -76,7 +82,7 @@ def _plain(text: str) -> str:
 
 
 def canonical_texts(column: Any) -> TextArray:
-    """Return the canonical texts (n,) of a column: an array, a series, an index or a list."""
+    """The canonical texts (n,) of a column: an array, a series, an index or a list."""
     ids = Coded.of(column)
     return ids.texts[ids.codes]
 
@@ -100,16 +106,18 @@ def canonical_arrow(column: Any) -> Any:
         return canonical_arrow(column.dictionary).take(column.indices)
     distinct = column.dictionary_encode()
     values = distinct.dictionary.to_pylist()
-    return pa.array(list(map(canonical_text, values)), pa.string()).take(distinct.indices)
+    return pa.array(list(map(canonical_text, values)), pa.string()).take(
+        distinct.indices
+    )
 
 
 def keys_of_ids(column: Any) -> npt.NDArray[np.uint64]:
-    """Return a number (n,) for each id of a column, from its canonical text alone."""
+    """A number (n,) for each id of a column, from its canonical text alone."""
     return keys_of_texts(canonical_texts(column))
 
 
 def numbering_order(texts: TextArray) -> Ints:
-    """Return the places (n,) that sort distinct canonical texts for their numbering.
+    """The places (n,) that sort distinct canonical texts for their numbering.
 
     Whole numbers of at most 18 characters come first, by size; all others follow by alphabet. So
     the order depends on the texts alone, and a further id only moves those after it.
@@ -123,12 +131,14 @@ def numbering_order(texts: TextArray) -> Ints:
 
 
 def arrow_numbering_order(texts: Any) -> Any:
-    """Return the order of `numbering_order` for a `pyarrow.Array` of distinct canonical texts."""
+    """The order of `numbering_order` for a `pyarrow.Array` of distinct canonical texts."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     is_short = pc.less_equal(pc.binary_length(texts), LONGEST_WHOLE)
-    is_whole = pc.and_(pc.match_substring_regex(texts, rf"\A{WHOLE.pattern}\z"), is_short)
+    is_whole = pc.and_(
+        pc.match_substring_regex(texts, rf"\A{WHOLE.pattern}\z"), is_short
+    )
     whole_numbers = pc.indices_nonzero(is_whole)
     others = pc.indices_nonzero(pc.invert(is_whole))
     by_size = pc.sort_indices(texts.take(whole_numbers).cast(pa.int64()))
@@ -193,7 +203,8 @@ def _series(column: Any) -> "pd.Series[Any]":
         column = np.asarray(column)
     cells = pd.Series(column)
     if cells.dtype == np.float16:
-        return cells.astype(np.float64)  # pandas finds no distinct ones of half precision
+        # pandas finds no distinct ones of half precision
+        return cells.astype(np.float64)
     if cells.dtype == object and pd.api.types.infer_dtype(cells) not in PLAIN_OBJECTS:
         return pd.Series(list(map(canonical_text, cells)), dtype=object)
     return cells

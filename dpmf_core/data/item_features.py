@@ -22,7 +22,11 @@ from dpmf_core.data.column_names import ROLE_NAMES, UNCLEAR_TITLES
 MISSING = {"", "na", "n/a", "nan", "none", "null", "<na>", "\\n"}
 SEVERAL = "|"  # between the words of a cell
 MOST_WORDS = 200  # different ones in a column
-TITLES = {*ROLE_NAMES["title"].split(), *UNCLEAR_TITLES}  # names of the column of items' names
+# names of the column of items' names
+TITLES = {
+    *ROLE_NAMES["title"].split(),
+    *UNCLEAR_TITLES,
+}
 IDS = ("item", "itemid", "iid", "id")  # names of the column of ids
 MOST_COLUMNS = 2000
 MOST_FEATURES = 400  # the size of each user's own regression
@@ -51,7 +55,9 @@ class ItemFeatures:
                 f" shape {self.values.shape}."
             )
         if not np.isfinite(self.values).all():
-            raise ValueError("Item features must be finite numbers. Remove NaN and infinity.")
+            raise ValueError(
+                "Item features must be finite numbers. Remove NaN and infinity."
+            )
 
     def keeping(self, item_ids: npt.NDArray[np.int64]) -> "ItemFeatures":
         """The rows of the items under an index, in its order, with the columns that differ in them.
@@ -105,11 +111,15 @@ class EncodedTable:
     has_header: bool = True
     titles: tuple[str, ...] = ()
 
-    def titles_over(self, titles: Sequence[str], labels: Sequence[str]) -> tuple[str, ...]:
+    def titles_over(
+        self, titles: Sequence[str], labels: Sequence[str]
+    ) -> tuple[str, ...]:
         """The items' names in the ratings (by default their ids), or else those of this table."""
         return tuple(
             title if title != label else (own or label)
-            for title, label, own in zip(titles, labels, self.titles or labels, strict=True)
+            for title, label, own in zip(
+                titles, labels, self.titles or labels, strict=True
+            )
         )
 
     def sentences(self, name: str) -> tuple[str, ...]:
@@ -122,7 +132,9 @@ class EncodedTable:
                 " are called 'column 2' and so on.",
             )
         if self.titles:
-            sentences.append(f"Items without a name in the ratings are named as in {name}.")
+            sentences.append(
+                f"Items without a name in the ratings are named as in {name}."
+            )
         if self.missing:
             sentences.append(
                 f"{self.missing:,} of {len(self.features.values):,} rated items have no row in"
@@ -203,7 +215,9 @@ def encode(
         tuple(left_out),
         missing=int((places < 0).sum()),
         has_header=bool(names),
-        titles=tuple("" if at < 0 else titles[at].strip() for at in places) if titles else (),
+        titles=tuple("" if at < 0 else titles[at].strip() for at in places)
+        if titles
+        else (),
     )
 
 
@@ -229,7 +243,10 @@ def _columns(
 
 
 def _ids_of(cells: Sequence[str]) -> list[str]:
-    from dpmf_core.data.ids import canonical_text  # with pandas, needed for own tables only
+    # with pandas, needed for own tables only
+    from dpmf_core.data.ids import (
+        canonical_text,
+    )
 
     return [canonical_text(cell.strip()) for cell in cells]
 
@@ -257,7 +274,9 @@ def _id_column(columns: Mapping[str, Sequence[str]], items: Sequence[str]) -> st
     else:
         usual = next(iter(columns))
     item_ids = set(items)
-    shared = {column: len(item_ids & set(_ids_of(cells))) for column, cells in columns.items()}
+    shared = {
+        column: len(item_ids & set(_ids_of(cells))) for column, cells in columns.items()
+    }
     if shared[usual]:
         return usual
     return max(columns, key=shared.__getitem__)
@@ -280,10 +299,14 @@ def _encode_column(
     if not non_empty:
         raise _LeftOut("it is empty")
     numbers = [_number(text, decimal_comma) for text in texts]
-    if all(number is not None for number, text in zip(numbers, texts, strict=True) if text):
+    if all(
+        number is not None for number, text in zip(numbers, texts, strict=True) if text
+    ):
         yield (
             column,
-            _scaled(np.array([math.nan if number is None else number for number in numbers])),
+            _scaled(
+                np.array([math.nan if number is None else number for number in numbers])
+            ),
         )
     else:
         yield from _words(column, texts)

@@ -40,7 +40,9 @@ def order_of_pairs(
     return _sorted_with_positions(pairs, bits)
 
 
-def _sorted_with_positions(numbers: npt.NDArray[np.int64], bits: int) -> npt.NDArray[np.int64]:
+def _sorted_with_positions(
+    numbers: npt.NDArray[np.int64], bits: int
+) -> npt.NDArray[np.int64]:
     """The positions that sort numbers (n,) of at most 63 - `bits` bits. Overwrites them."""
     numbers <<= bits
     for first in range(0, len(numbers), AT_ONCE):

@@ -22,7 +22,8 @@ from dpmf_core.data.samples import SampleShape
 
 USERS_OF_A_PART = 32_768  # on average, by default
 KEY = 0x9A27  # of the hash that assigns users to partitions
-SPARE = 5 * 1024**3  # bytes that stay free on a disk with partitions that can be made again
+# bytes that stay free on a disk with partitions that can be made again
+SPARE = 5 * 1024**3
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,17 +59,24 @@ class Fold(Protocol):
         """Add the sum over later partitions in place; `other` stays unchanged."""
 
 
-Beside = Callable[[Part, States], Any]  # makes what is stored with a partition; picklable
+# makes what is stored with a partition; picklable
+Beside = Callable[[Part, States], Any]
 
 
 class Folding(Protocol):
     """Computes sums over partitions outside the calling process."""
 
-    def fold(self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]) -> Any:
+    def fold(
+        self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]
+    ) -> Any:
         """The sum over all partitions, each counted once. keys: of the stored values it needs."""
 
     def hold(
-        self, ratings: "PartitionedRatings", key: Hashable, make: Beside, keys: Iterable[Hashable]
+        self,
+        ratings: "PartitionedRatings",
+        key: Hashable,
+        make: Beside,
+        keys: Iterable[Hashable],
     ) -> None:
         """Compute something from every partition and store it there under a key."""
 
@@ -196,7 +204,9 @@ class PartitionedRatings:
             parts = parts.parts
         if isinstance(parts, LazyParts):
             return self.parts[parts.place_of(user)]
-        return next(self.parts[place] for place, part in enumerate(parts) if user in part.ids)
+        return next(
+            self.parts[place] for place, part in enumerate(parts) if user in part.ids
+        )
 
     def together(self) -> Ratings:
         """All ratings in one memory."""
@@ -247,7 +257,9 @@ class Members:
         everybody = np.arange(n_users, dtype=np.int32)
         self.part_of = (keyed_uniform(KEY, everybody) * n_parts).astype(np.int32)
         self._order = np.argsort(self.part_of, kind="stable").astype(np.int32)
-        self._starts = np.searchsorted(self.part_of[self._order], np.arange(n_parts + 1))
+        self._starts = np.searchsorted(
+            self.part_of[self._order], np.arange(n_parts + 1)
+        )
         self.place_of = np.empty(n_users, np.int32)
         self.place_of[self._order] = everybody - self._starts[self.part_of[self._order]]
 

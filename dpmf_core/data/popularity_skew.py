@@ -39,7 +39,12 @@ def shares(ratings: Ratings, k: int = 50, points: int = 50) -> list[Share]:
     tops = np.unique(np.linspace(0, ratings.n_items, points + 1).astype(int))
     out = []
     for name, mask in masks.items():
-        sizes = np.sort(np.bincount(ratings.items[mask], minlength=ratings.n_items))[::-1]
+        sizes = np.sort(np.bincount(ratings.items[mask], minlength=ratings.n_items))[
+            ::-1
+        ]
         cumulative = np.concatenate([[0], np.cumsum(sizes)]) / max(int(sizes.sum()), 1)
-        out += [Share(name, float(top / ratings.n_items), float(cumulative[top])) for top in tops]
+        out += [
+            Share(name, float(top / ratings.n_items), float(cumulative[top]))
+            for top in tops
+        ]
     return out

@@ -24,7 +24,9 @@ from dpmf_core.data.samples import (
 class Preparation(BaseModel):
     """The preparation of samples before they are factorised."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True
+    )
 
     most_samples: int | None = Field(None, ge=2)
     """samples: keep this many rows, chosen by a hash"""

@@ -17,7 +17,12 @@ import numpy.typing as npt
 
 from dpmf_core.base.arrays import Floats, Numbers
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.hashing import digest_of, digest_of_rows, keyed_uniform, keys_of_texts
+from dpmf_core.base.hashing import (
+    digest_of,
+    digest_of_rows,
+    keyed_uniform,
+    keys_of_texts,
+)
 from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
@@ -29,8 +34,12 @@ if TYPE_CHECKING:  # only tables in memory need it
 
 Result = TypeVar("Result")
 ITEM_SET_IS_PUBLIC = "the item set is public"  # if exact counts chose it
-ITEMS_ARE_PUBLIC = "the items in the file are public"  # if they were read from a private file
-USERS_ARE_PUBLIC = "the number of users is public"  # if it was counted in a private file
+ITEMS_ARE_PUBLIC = (
+    "the items in the file are public"  # if they were read from a private file
+)
+USERS_ARE_PUBLIC = (
+    "the number of users is public"  # if it was counted in a private file
+)
 # if the first rows of a private file told it: separator, header, columns, encoding, date order
 LAYOUT_IS_PUBLIC = "the file's layout is public"
 FACTS = (  # about ratings in memory or in partitions
@@ -125,7 +134,9 @@ class Ratings:
     item_features: ItemFeatures | None = None
     user_keys: npt.NDArray[np.uint64] | None = None
     report: Report | None = field(default=None, repr=False)
-    own_ids: "tuple[pd.Index[Any], pd.Index[Any]] | None" = field(default=None, repr=False)
+    own_ids: "tuple[pd.Index[Any], pd.Index[Any]] | None" = field(
+        default=None, repr=False
+    )
     rows_origin: str = field(default="", repr=False)
 
     def __post_init__(self) -> None:
@@ -161,7 +172,9 @@ class Ratings:
         if v.dtype != np.float32:
             v = v.astype(np.float64)
         low, high = checked_bounds(bounds, "the ratings", "Declare them.")
-        if u.size and not (min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items):
+        if u.size and not (
+            min(u.min(), i.min()) >= 0 and u.max() < n_users and i.max() < n_items
+        ):
             raise BadInput(
                 f"User and item ids must lie in [0, {n_users}) and [0, {n_items}). Number them from"
                 " 0, or declare a larger shape."
@@ -204,7 +217,9 @@ class Ratings:
             and self.users[-1] < self.n_users
             and (self.users[1:] >= self.users[:-1]).all()
         ):
-            raise OutsideDomain(f"Users must ascend from 0 to {self.n_users - 1} at most.")
+            raise OutsideDomain(
+                f"Users must ascend from 0 to {self.n_users - 1} at most."
+            )
         self.domain.check(self.values, self.items, self.by_user)
 
     @cached_property
@@ -248,9 +263,13 @@ class Ratings:
     @cached_property
     def fingerprint(self) -> str:
         """sha256 over every array and declared fact that an algorithm can see."""
-        digest = hashlib.sha256(repr((self.shape, self.public, self.assumptions)).encode())
+        digest = hashlib.sha256(
+            repr((self.shape, self.public, self.assumptions)).encode()
+        )
         for array in (self.users, self.items, self.values, self.order):
-            digest.update(b"-" if array is None else np.ascontiguousarray(array).tobytes())
+            digest.update(
+                b"-" if array is None else np.ascontiguousarray(array).tobytes()
+            )
         if self.user_keys is not None:
             digest.update(self.user_keys.tobytes())
         if self.item_features is not None:
@@ -277,10 +296,13 @@ class Ratings:
             return self.rows_origin
         user_keys = self.user_keys
         if user_keys is None:
-            user_keys = keys_of_texts(np.arange(self.n_users).astype(str).astype(object))
+            user_keys = keys_of_texts(
+                np.arange(self.n_users).astype(str).astype(object)
+            )
         labels = self.labels or tuple(map(str, range(self.n_items)))
         item_keys = keys_of_texts(np.array(labels, object))
-        values = np.ascontiguousarray(self.values + np.float32(0)).view(np.uint32)  # -0 as 0
+        # -0 as 0
+        values = np.ascontiguousarray(self.values + np.float32(0)).view(np.uint32)
         return digest_of_rows(user_keys[self.users], item_keys[self.items], values)
 
     def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
@@ -308,7 +330,8 @@ class Ratings:
 
     def only(self, keep: npt.NDArray[np.bool_]) -> Self:
         """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
-        few = 2 * np.count_nonzero(keep) < len(keep)  # a mask is searched again for every column
+        # a mask is searched again for every column
+        few = 2 * np.count_nonzero(keep) < len(keep)
         rows = np.flatnonzero(keep) if few else keep
         return replace(
             self,
@@ -330,7 +353,9 @@ class Ratings:
         if count >= self.n_items:
             return self
         assumptions = assuming_the_item_set(self.assumptions)
-        return replace(self.keeping(most_rated(self.item_counts, count)), assumptions=assumptions)
+        return replace(
+            self.keeping(most_rated(self.item_counts, count)), assumptions=assumptions
+        )
 
     def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item.
@@ -380,7 +405,9 @@ class Ratings:
         """
         liked_ratings = self.only(self.values > above)
         return replace(
-            liked_ratings, values=np.ones(len(liked_ratings), np.float32), bounds=(0.0, 1.0)
+            liked_ratings,
+            values=np.ones(len(liked_ratings), np.float32),
+            bounds=(0.0, 1.0),
         )
 
 
@@ -393,7 +420,9 @@ def often_rated(counts: npt.NDArray[Any], least: int) -> npt.NDArray[np.int64]:
     """The items with a count of at least `least`. Raises BadInput if there are none."""
     item_ids = np.flatnonzero(counts >= least)
     if not item_ids.size:
-        raise BadInput(f"No item has {least} ratings or more. Choose a smaller minimum.")
+        raise BadInput(
+            f"No item has {least} ratings or more. Choose a smaller minimum."
+        )
     return item_ids
 
 
@@ -411,7 +440,9 @@ def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def _merged(
-    columns: list[npt.NDArray[Any]], first: npt.NDArray[np.int64], bounds: tuple[float, float]
+    columns: list[npt.NDArray[Any]],
+    first: npt.NDArray[np.int64],
+    bounds: tuple[float, float],
 ) -> list[npt.NDArray[Any]]:
     """Users, items, values and optional times (n_ratings,), with each pair once.
 
@@ -420,20 +451,32 @@ def _merged(
     users, items, values, *times = columns
     clamped_values = values.astype(np.float64).clip(*bounds)
     sizes = np.diff(first, append=len(values))
-    merged_columns = [users[first], items[first], np.add.reduceat(clamped_values, first) / sizes]
+    merged_columns = [
+        users[first],
+        items[first],
+        np.add.reduceat(clamped_values, first) / sizes,
+    ]
     return merged_columns + [np.maximum.reduceat(each, first) for each in times]
 
 
-def rank_within_user(ratings: Ratings, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def rank_within_user(
+    ratings: Ratings, key: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
     """The place (n_ratings,) of each rating among its user's, by ascending key."""
     return rank_within_rows(ratings.by_user, key)
 
 
-def rank_within_rows(starts: Any, key: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+def rank_within_rows(
+    starts: Any, key: npt.NDArray[np.float64]
+) -> npt.NDArray[np.int64]:
     """The place (n,) of each entry in its row, by ascending key. starts: (n_rows + 1,)."""
-    from dpmf_core.data.ranks import rank_segments  # compiled code is loaded when first needed
+    # compiled code is loaded when first needed
+    from dpmf_core.data.ranks import (
+        rank_segments,
+    )
 
     return np.asarray(rank_segments(starts, key), np.int64)
 
 
-_found_last: WeakKeyDictionary[Ratings, list[Any]] = WeakKeyDictionary()  # a key, its answer
+# a key, its answer
+_found_last: WeakKeyDictionary[Ratings, list[Any]] = WeakKeyDictionary()

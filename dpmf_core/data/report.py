@@ -128,7 +128,11 @@ class Problem:
 def outside_of(problems: Sequence[Problem]) -> Problem | None:
     """The ratings outside the declared bounds, whatever was done with them; None without any."""
     return next(
-        (problem for problem in problems if problem.kind in (Kind.CLAMPED_VALUE, Kind.OUTSIDE)),
+        (
+            problem
+            for problem in problems
+            if problem.kind in (Kind.CLAMPED_VALUE, Kind.OUTSIDE)
+        ),
         None,
     )
 
@@ -168,7 +172,9 @@ class Report:
         if self.what:
             counts = f"{self.n_users:,} {self.what[0]}, {self.n_items:,} {self.what[1]}"
         lines = [f"{self.name}: {self.read:,} rows read, {counts}."]
-        lines += [f"{problem.words}." for problem in self.problems] or ["No problem found."]
+        lines += [f"{problem.words}." for problem in self.problems] or [
+            "No problem found."
+        ]
         lines += self.assumed
         if self.columns:
             lines.append(f"Columns: {', '.join(self._column_words())}.")
@@ -231,7 +237,15 @@ class Report:
 
         Repairs are in `words`, for the screen.
         """
-        names = ("name", "n_users", "n_items", "columns", "recognised", "ignored", "what")
+        names = (
+            "name",
+            "n_users",
+            "n_items",
+            "columns",
+            "recognised",
+            "ignored",
+            "what",
+        )
         return {name: getattr(self, name) for name in names}
 
 
@@ -277,7 +291,9 @@ class Tally:
         if len(rows):
             old = self._problems.get(kind, Problem(kind, 0, example=str(example)))
             lines = (*old.lines, *rows[: LINES_SHOWN - len(old.lines)].tolist())
-            self._problems[kind] = replace(old, count=old.count + len(rows), lines=lines)
+            self._problems[kind] = replace(
+                old, count=old.count + len(rows), lines=lines
+            )
             self._values[kind].update(f"{value:g}" for value in values)
 
     def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
@@ -286,5 +302,7 @@ class Tally:
         for kind, problem in self._problems.items():
             lines = tuple(map(line, problem.lines))
             commonest = tuple(self._values[kind].most_common(VALUES_NAMED))
-            problems.append(replace(problem, lines=lines, where=unit, commonest=commonest))
+            problems.append(
+                replace(problem, lines=lines, where=unit, commonest=commonest)
+            )
         return sorted(problems, key=place_in_report)

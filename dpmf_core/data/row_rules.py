@@ -48,7 +48,9 @@ class RowRules:
                 f" whole table is refused. Got {self.outside!r}."
             )
 
-    def unusable(self, problems: Sequence[Problem], read: int) -> tuple[int, Problem] | None:
+    def unusable(
+        self, problems: Sequence[Problem], read: int
+    ) -> tuple[int, Problem] | None:
         """How many rows cannot be used, and the commonest reason, if they are more than half.
 
         read: the number of rows.
@@ -59,13 +61,17 @@ class RowRules:
             return None
         return count, max(unusable, key=lambda problem: problem.count)
 
-    def over_bounds(self, problems: Sequence[Problem], read: int) -> tuple[Problem, int] | None:
+    def over_bounds(
+        self, problems: Sequence[Problem], read: int
+    ) -> tuple[Problem, int] | None:
         """The ratings outside the bounds and the number of all ratings, if the table is refused."""
         outside = outside_of(problems)
         if outside is None or self.outside in ("clamp", "leave-out"):
             return None
         others = (*UNUSABLE, Kind.NOT_RATED)
-        n_rated = read - sum(problem.count for problem in problems if problem.kind in others)
+        n_rated = read - sum(
+            problem.count for problem in problems if problem.kind in others
+        )
         if self.outside == "refuse" or MOST_OUTSIDE * outside.count > n_rated:
             return outside, n_rated
         return None
@@ -118,7 +124,11 @@ class ReadRows:
             (Kind.MISSING, self.no_user | self.no_item | self.no_rating),
             (Kind.NOT_A_NUMBER, np.isnan(self.values)),
             (Kind.INFINITE, np.isinf(self.values)),
-            *((Kind.ROUNDED_ID, where) for where in self.are_rounded if where is not None),
+            *(
+                (Kind.ROUNDED_ID, where)
+                for where in self.are_rounded
+                if where is not None
+            ),
             *((Kind.NOT_RATED, self.values == value) for value in rules.missing),
             (of_outside, (self.values < low) | (self.values > high)),
         ]
@@ -148,7 +158,9 @@ def numbers_in(column: "pd.Series[float]") -> tuple[Doubles, Flags]:
     else:
         cells = column
     if cells.dtype == object:  # pandas refuses a column with an int that no float holds
-        is_huge = [isinstance(cell, int) and abs(cell) > LARGEST_FLOAT for cell in cells]
+        is_huge = [
+            isinstance(cell, int) and abs(cell) > LARGEST_FLOAT for cell in cells
+        ]
         cells = cells.mask(np.array(is_huge, np.bool_), "a number too large")
     values = pd.to_numeric(cells, errors="coerce").to_numpy(np.float64, na_value=np.nan)
     if not pd.api.types.is_numeric_dtype(cells.dtype):

@@ -17,7 +17,12 @@ import numpy.typing as npt
 
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.hashing import digest_of, digest_of_rows, hashes_of_rows, keys_of_texts
+from dpmf_core.base.hashing import (
+    digest_of,
+    digest_of_rows,
+    hashes_of_rows,
+    keys_of_texts,
+)
 from dpmf_core.data.domain import Domain
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Problem, Report
@@ -33,8 +38,12 @@ def is_sparse(matrix: Matrix) -> bool:
 
 
 VOCABULARY_IS_PUBLIC = "the vocabulary is public"  # if exact counts chose it
-WORDS_ARE_PUBLIC = "the words in the files are public"  # if they were read from the documents
-NUMBER_IS_PUBLIC = "the number of samples is public"  # if it was counted in a private file
+WORDS_ARE_PUBLIC = (
+    "the words in the files are public"  # if they were read from the documents
+)
+NUMBER_IS_PUBLIC = (
+    "the number of samples is public"  # if it was counted in a private file
+)
 # if people were counted in a private file
 PEOPLE_ARE_COUNTED = "the number of people is public"
 WEIGHTS_ARE_PUBLIC = "the IDF weights are public"
@@ -52,7 +61,8 @@ class SampleShape:
     n_samples: int
     n_features: int
     image: tuple[int, int] | None = None
-    n_people: int | None = field(default=None, repr=False)  # keeps fingerprints without people
+    # keeps fingerprints without people
+    n_people: int | None = field(default=None, repr=False)
 
     @property
     def n_units(self) -> int:
@@ -319,7 +329,9 @@ class Samples:
         return replace(
             self,
             X=self.X[row_ids],
-            titles=None if self.titles is None else tuple(self.titles[i] for i in row_ids),
+            titles=None
+            if self.titles is None
+            else tuple(self.titles[i] for i in row_ids),
             clean=None if self.clean is None else self.clean[row_ids],
             texts=None if self.texts is None else _read(self.texts, row_ids),
             origin="" if self.public else self.account,
@@ -328,7 +340,9 @@ class Samples:
         )
 
     def assuming(self, *assumptions: str) -> Self:
-        return replace(self, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions))))
+        return replace(
+            self, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions)))
+        )
 
 
 def energies(matrix: Matrix) -> npt.NDArray[np.float64]:
@@ -336,9 +350,11 @@ def energies(matrix: Matrix) -> npt.NDArray[np.float64]:
     if is_sparse(matrix):
         row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))
         return np.asarray(
-            np.bincount(row, np.square(matrix.data, dtype=np.float64), matrix.shape[0]), np.float64
+            np.bincount(row, np.square(matrix.data, dtype=np.float64), matrix.shape[0]),
+            np.float64,
         )
-    rows = np.ascontiguousarray(matrix)  # so that a row's digits do not depend on their number
+    # so that a row's digits do not depend on their number
+    rows = np.ascontiguousarray(matrix)
     return np.asarray(np.square(rows, dtype=np.float64).sum(axis=1), np.float64)
 
 
@@ -347,8 +363,12 @@ def by_row(matrix: Matrix, factors: Array, dtype: Any = np.float32) -> Matrix:
     if is_sparse(matrix):
         from scipy.sparse import csr_array
 
-        data = matrix.data.astype(np.float64) * np.repeat(factors, np.diff(matrix.indptr))
-        return csr_array((data.astype(dtype), matrix.indices, matrix.indptr), shape=matrix.shape)
+        data = matrix.data.astype(np.float64) * np.repeat(
+            factors, np.diff(matrix.indptr)
+        )
+        return csr_array(
+            (data.astype(dtype), matrix.indices, matrix.indptr), shape=matrix.shape
+        )
     return (matrix.astype(np.float64) * factors[:, None]).astype(dtype)
 
 
@@ -390,7 +410,9 @@ def _refuse(rows: Matrix, bad: Array, requirement: str) -> None:
 
 def _read(texts: Texts, row_ids: Array) -> Texts:
     ids = [texts.ids[texts.starts[i] : texts.starts[i + 1]] for i in row_ids]
-    starts = np.concatenate([[0], np.cumsum([len(part) for part in ids])]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in ids])]).astype(
+        np.int64
+    )
     return Texts(texts.words, np.concatenate([*ids, np.array([], np.int32)]), starts)
 
 

@@ -37,7 +37,8 @@ def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
         return place / len(ratings)
     count = np.diff(ratings.by_user)[ratings.users]
     return np.asarray(
-        (rank_within_user(ratings, ratings.order.astype(np.float64)) + key) / np.maximum(count, 1)
+        (rank_within_user(ratings, ratings.order.astype(np.float64)) + key)
+        / np.maximum(count, 1)
     )
 
 
@@ -60,7 +61,9 @@ class Split:
 class SplitSpec(BaseModel):
     """The choice of held-out ratings: a function of (seed, user, the user's row)."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True
+    )
 
     kind: Literal["random", "per-user", "time", "users", "window", "none"] = Field(
         "random",
@@ -71,7 +74,9 @@ class SplitSpec(BaseModel):
             " it; none: train on all ratings, with no held-out error"
         ),
     )
-    test_fraction: float = Field(0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction")
+    test_fraction: float = Field(
+        0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction"
+    )
     validation_fraction: float = Field(
         0.0, ge=0, lt=0.9, allow_inf_nan=False, title="validation fraction"
     )
@@ -123,11 +128,14 @@ class SplitSpec(BaseModel):
         return {
             name: value
             for name, value in fields.items()
-            if name not in unsaid and (name, value) not in (("judged", "test"), ("least_judged", 0))
+            if name not in unsaid
+            and (name, value) not in (("judged", "test"), ("least_judged", 0))
         }
 
 
-def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers = None) -> Split:
+def split(
+    ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers = None
+) -> Split:
     """Split ratings into train, history, validation and test.
 
     ids: (n_users,) the users' numbers in the whole set, if these are a part of it (not for windows,
@@ -140,13 +148,17 @@ def split(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers = None)
                 "There are no validation ratings: give a validation fraction above 0 (and no"
                 " windows)."
             )
-        return _by_validation(split(ratings, spec.model_copy(update={"judged": "test"}), seed, ids))
+        return _by_validation(
+            split(ratings, spec.model_copy(update={"judged": "test"}), seed, ids)
+        )
     if spec.test_fraction + spec.validation_fraction >= 1:
         raise BadInput(
             "The test and validation fractions must leave ratings to train on: their sum must be"
             " below 1. Lower one of them."
         )
-    how = {"users": _by_users, "window": _by_window, "none": _undivided}.get(spec.kind, _by_rating)
+    how = {"users": _by_users, "window": _by_window, "none": _undivided}.get(
+        spec.kind, _by_rating
+    )
     parts = how(ratings, spec, seed, ids)
     if spec.least_judged:
         return _without_rare(parts, ratings, spec.least_judged)
@@ -162,7 +174,9 @@ def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
         return part.only(users[part.users] & items[part.items])
 
     words = f"{parts.words}, of users and items with at least {least} ratings"
-    return replace(parts, validation=often(parts.validation), test=often(parts.test), words=words)
+    return replace(
+        parts, validation=often(parts.validation), test=often(parts.test), words=words
+    )
 
 
 def _undivided(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
@@ -191,7 +205,9 @@ def _by_validation(parts: Split) -> Split:
     return replace(parts, validation=none, test=parts.validation, words=words)
 
 
-def _place(ratings: Ratings, kind: str, seed: int, ids: UserNumbers) -> npt.NDArray[np.float64]:
+def _place(
+    ratings: Ratings, kind: str, seed: int, ids: UserNumbers
+) -> npt.NDArray[np.float64]:
     """A number in [0, 1) for every rating; the lowest are held out."""
     key = keyed_uniform(seed, ratings.draw_keys(ids)[ratings.users], ratings.items)
     if kind == "random":
@@ -224,7 +240,9 @@ def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) ->
     keys = ratings.draw_keys(ids)
     draw = keyed_uniform(seed, keys)[ratings.users]
     test_user = draw < spec.test_fraction
-    validation_user = ~test_user & (draw < spec.test_fraction + spec.validation_fraction)
+    validation_user = ~test_user & (
+        draw < spec.test_fraction + spec.validation_fraction
+    )
     count = np.diff(ratings.by_user)[ratings.users]
     key = keyed_uniform(seed + 1, keys[ratings.users], ratings.items)
     place = rank_within_user(ratings, key)

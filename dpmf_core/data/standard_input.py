@@ -19,7 +19,9 @@ def file_of_standard_input() -> Path:
     Raises BadInput if standard input is a terminal, closed or empty.
     """
     if sys.stdin is None or sys.stdin.isatty():
-        raise BadInput("'-' reads a table from standard input, as in: dpmf check - < ratings.csv.")
+        raise BadInput(
+            "'-' reads a table from standard input, as in: dpmf check - < ratings.csv."
+        )
     file = workplace() / FILE
     with file.open("wb") as copy:
         shutil.copyfileobj(sys.stdin.buffer, copy)

@@ -10,11 +10,17 @@ from typing import Any
 
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.partitioned import Part, PartitionedRatings, PartitionedTable, States
+from dpmf_core.data.partitioned import (
+    Part,
+    PartitionedRatings,
+    PartitionedTable,
+    States,
+)
 from dpmf_core.data.samples import Samples, of_ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 
-BlockQuestion = Callable[[Any], Any]  # of a block; a module's function, so that it can be pickled
+# of a block; a module's function, so that it can be pickled
+BlockQuestion = Callable[[Any], Any]
 
 
 @dataclass(frozen=True)
@@ -41,7 +47,10 @@ class InMemory:
         self._last: tuple[Any, Any] = None, None
 
     def ask(
-        self, make: BlockQuestion, questions: Sequence[BlockQuestion], exact: bool = False
+        self,
+        make: BlockQuestion,
+        questions: Sequence[BlockQuestion],
+        exact: bool = False,
     ) -> list[list[Any]]:
         """The answers of each block to questions about `make(block)`, in order.
 
@@ -87,7 +96,9 @@ class InPartitions:
 
     are_read_again = True
 
-    def __init__(self, ratings: PartitionedRatings, how: SplitSpec, seed: int, table: bool) -> None:
+    def __init__(
+        self, ratings: PartitionedRatings, how: SplitSpec, seed: int, table: bool
+    ) -> None:
         require_splittable(how, ratings.name)
         self._ratings = ratings
         self._how = how
@@ -103,7 +114,10 @@ class InPartitions:
         return train
 
     def ask(
-        self, make: BlockQuestion, questions: Sequence[BlockQuestion], exact: bool = False
+        self,
+        make: BlockQuestion,
+        questions: Sequence[BlockQuestion],
+        exact: bool = False,
     ) -> list[list[Any]]:
         fold = _Asking(make, questions, self._how, self._seed, exact)
         answers: list[list[Any]] = self._ratings.fold(fold)

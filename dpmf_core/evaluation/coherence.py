@@ -67,7 +67,8 @@ def word_vectors(samples: Samples) -> WordTable:
     They are learned once per corpus and kept in the data folder; those of private documents stay in
     memory.
     """
-    path = data_folder() / "words" / f"{samples.reading[:32]}-3.npz"  # 3: our own skip-gram
+    # 3: our own skip-gram
+    path = data_folder() / "words" / f"{samples.reading[:32]}-3.npz"
     with _LEARNING:
         word_table = _LAST.get(samples.reading)
         if word_table is None and samples.public and path.is_file():
@@ -103,7 +104,8 @@ def _learn_vectors(samples: Samples) -> WordTable:
     counts = Counter(itertools.chain.from_iterable(sentences))
     rare = max(1, min(5, len(sentences) // 1000))
     words = sorted(
-        (word for word in counts if counts[word] >= rare), key=lambda word: (-counts[word], word)
+        (word for word in counts if counts[word] >= rare),
+        key=lambda word: (-counts[word], word),
     )
     place = {word: j for j, word in enumerate(words)}
     texts = [[place[word] for word in each if word in place] for each in sentences]
@@ -115,7 +117,9 @@ def _learn_vectors(samples: Samples) -> WordTable:
         window=WINDOW,
         epochs=EPOCHS,
     )
-    return tuple(words), vectors / np.maximum(np.linalg.norm(vectors, axis=1)[:, None], 1e-30)
+    return tuple(words), vectors / np.maximum(
+        np.linalg.norm(vectors, axis=1)[:, None], 1e-30
+    )
 
 
 def _sentences(samples: Samples) -> Iterator[list[str]]:
@@ -126,7 +130,9 @@ def _sentences(samples: Samples) -> Iterator[list[str]]:
     from scipy.sparse import csr_array
 
     lengths = np.diff(
-        samples.texts.starts if samples.texts is not None else csr_array(samples.X).indptr
+        samples.texts.starts
+        if samples.texts is not None
+        else csr_array(samples.X).indptr
     )
     order = np.argsort(keyed_uniform(3, np.arange(len(lengths))), kind="stable")
     mask = np.zeros(len(lengths), bool)

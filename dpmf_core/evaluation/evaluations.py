@@ -42,7 +42,8 @@ class DrawnUsers:
 
     def __add__(self, other: Self) -> Self:
         return self.of(
-            np.concatenate([self.ids, other.ids]), np.concatenate([self.keys, other.keys])
+            np.concatenate([self.ids, other.ids]),
+            np.concatenate([self.keys, other.keys]),
         )
 
 
@@ -98,7 +99,9 @@ class RatingsFacts(metrics.BlockSums):
     def busy(self) -> float:
         """The activity from which a user is in the busiest tenth."""
         counts = self.train_activity
-        return float(metrics.quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0])
+        return float(
+            metrics.quantiles_of(np.arange(len(counts)), counts, np.array([BUSY]))[0]
+        )
 
     @cached_property
     def edges(self) -> dict[str, Array]:
@@ -107,7 +110,9 @@ class RatingsFacts(metrics.BlockSums):
         sizes = np.arange(len(self.test_activity))
         order = np.argsort(self.popularity)
         activity = metrics.quantiles_of(sizes, self.test_activity, shares)
-        popularity = metrics.quantiles_of(self.popularity[order], self.test_counts[order], shares)
+        popularity = metrics.quantiles_of(
+            self.popularity[order], self.test_counts[order], shares
+        )
         return {"activity": np.unique(activity), "popularity": np.unique(popularity)}
 
     @cached_property
@@ -145,7 +150,9 @@ class RatingsEvaluation(_OfSplit):
     @classmethod
     def facts_of(cls, blocks: SplitBlocks, seed: int) -> RatingsFacts:
         facts: RatingsFacts
-        ((facts,),) = blocks.ask(_itself, (partial(RatingsFacts.of, seed=seed),), exact=True)
+        ((facts,),) = blocks.ask(
+            _itself, (partial(RatingsFacts.of, seed=seed),), exact=True
+        )
         return facts
 
     @cached_property
@@ -178,9 +185,17 @@ class RatingsEvaluation(_OfSplit):
         model = self.model
         own = self.personal
         if not (model.is_bilinear and model.has_user_sides):  # needs no compiled code
-            return ErrorsByUser.of(part, np.subtract(self.predict(part), part.values, dtype=float))
+            return ErrorsByUser.of(
+                part, np.subtract(self.predict(part), part.values, dtype=float)
+            )
         sums = kernels.error_sums(
-            (model.centre, own.offsets, model.item_offsets, own.factors, model.item_sides),
+            (
+                model.centre,
+                own.offsets,
+                model.item_offsets,
+                own.factors,
+                model.item_sides,
+            ),
             (part.by_user, part.items, part.values),
             model.bounds,
         )
@@ -198,7 +213,9 @@ class RatingsEvaluation(_OfSplit):
     @property
     def lists(self) -> metrics.ListSums:
         """The lists of the users who were drawn."""
-        users = np.flatnonzero(np.isin(self.block.ids, self.facts.ranked.ids, assume_unique=True))
+        users = np.flatnonzero(
+            np.isin(self.block.ids, self.facts.ranked.ids, assume_unique=True)
+        )
         return metrics.list_sums(
             self.model,
             self.personal,
@@ -228,7 +245,9 @@ class RatingsEvaluation(_OfSplit):
     @cached_property
     def test_squares(self) -> Array:
         """Squared errors of the test ratings (n_test,)."""
-        return np.square(np.subtract(self.predictions, self.test.values, dtype=np.float64))
+        return np.square(
+            np.subtract(self.predictions, self.test.values, dtype=np.float64)
+        )
 
 
 @dataclass(frozen=True)
@@ -248,7 +267,9 @@ class SampleFacts(metrics.BlockSums):
     @cached_property
     def mean(self) -> Array:
         """The mean row (1, n_features), of norm 1."""
-        return np.asarray(self.rows / max(float(np.linalg.norm(self.rows)), 1e-300))[None]
+        return np.asarray(self.rows / max(float(np.linalg.norm(self.rows)), 1e-300))[
+            None
+        ]
 
 
 @dataclass(frozen=True)
@@ -265,7 +286,9 @@ class SamplesEvaluation:
             planted = ""
         else:
             planted = ", without the planted outliers"
-        return SampleFacts.of(blocks.train, 0, 0, f"evaluated on the training samples{planted}")
+        return SampleFacts.of(
+            blocks.train, 0, 0, f"evaluated on the training samples{planted}"
+        )
 
     @property
     def samples(self) -> Samples:
@@ -311,7 +334,9 @@ class TableEvaluation(_OfSplit, SamplesEvaluation):
     @cached_property
     def train_errors(self) -> ErrorsByUser:
         """Errors of the rated cells, not clipped, in units of the ratings."""
-        return ErrorsByUser.of(self.train, self._explained_values(self.train) - self.train.values)
+        return ErrorsByUser.of(
+            self.train, self._explained_values(self.train) - self.train.values
+        )
 
     def _explained_values(self, part: Ratings) -> Array:
         """The components' reconstruction of these cells (len(part),), in units of the ratings."""

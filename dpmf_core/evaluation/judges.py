@@ -25,7 +25,11 @@ from dpmf_core.evaluation.blocks import (
     SplitBlocks,
     require_both,
 )
-from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
+from dpmf_core.evaluation.evaluations import (
+    RatingsEvaluation,
+    SamplesEvaluation,
+    TableEvaluation,
+)
 from dpmf_core.evaluation.metrics import group_figures
 from dpmf_core.evaluation.registry import (
     METRICS,
@@ -53,7 +57,10 @@ POINTS: dict[TaskKind, dict[str, str]] = {
     "samples": {"objective": "objective"},
     "table": {"objective": "objective", "test_rmse": "rmse"},
 }
-GROUPS: dict[str, BlockQuestion] = {"activity": by_activity, "popularity": by_popularity}
+GROUPS: dict[str, BlockQuestion] = {
+    "activity": by_activity,
+    "popularity": by_popularity,
+}
 
 
 class Judge:
@@ -68,9 +75,14 @@ class Judge:
         self._facts = EVALUATIONS[task].facts_of(blocks, seed)
         if task != "samples":
             require_both(self._facts.n_train, self._facts.n_test)
-        self._metrics = {name: metric for name, metric in METRICS.items() if task in metric.tasks}
+        self._metrics = {
+            name: metric for name, metric in METRICS.items() if task in metric.tasks
+        }
         self._groups = GROUPS if task == "ratings" else {}
-        self._questions = (*questions_of(self._metrics.values()), *self._groups.values())
+        self._questions = (
+            *questions_of(self._metrics.values()),
+            *self._groups.values(),
+        )
         self._last: partial[Any] = partial(EVALUATIONS[task], None, facts=self._facts)
         self._totals: dict[BlockQuestion, Any] = {}  # of the last model
 
@@ -105,7 +117,9 @@ class Judge:
         }
         return figures_of(self._metrics.items(), totals), buckets
 
-    def _ask(self, model: Any, questions: tuple[BlockQuestion, ...]) -> dict[BlockQuestion, Any]:
+    def _ask(
+        self, model: Any, questions: tuple[BlockQuestion, ...]
+    ) -> dict[BlockQuestion, Any]:
         """The answers over all blocks.
 
         Answers about the last model are cached, because the last point and the figures share them.
@@ -138,7 +152,9 @@ class NoJudge:
 def by_split(task: TaskKind, split: Split, seed: int = 0) -> Judge:
     """Judge by the held-out ratings of a split, all in memory; a table also by all cells."""
     block = SplitBlock(np.arange(split.history.n_users), split)
-    return Judge(task, InMemory(block, block.table if task == "table" else split.train), seed)
+    return Judge(
+        task, InMemory(block, block.table if task == "table" else split.train), seed
+    )
 
 
 def by_partitions(
@@ -172,5 +188,7 @@ def undivided(kind: type[Algorithm], data: Any, name: str) -> NoJudge:
     """`NoJudge` for training on all the data. Raises BadInput as `suits`."""
     suits(kind, data, name)
     if kind.task == "samples" and isinstance(data, Ratings | PartitionedRatings):
-        return NoJudge(of_ratings(data) if isinstance(data, Ratings) else PartitionedTable(data))
+        return NoJudge(
+            of_ratings(data) if isinstance(data, Ratings) else PartitionedTable(data)
+        )
     return NoJudge(data)

@@ -16,9 +16,13 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.base.threads import share_out
 from dpmf_core.data.ratings import Ratings
 
-MAX_RANKED_USERS = 10_000  # whose lists are ranked, drawn from those with a relevant item
+MAX_RANKED_USERS = (
+    10_000  # whose lists are ranked, drawn from those with a relevant item
+)
 LIST_LENGTH = 20  # items of a user's list
-SCORES = 125_000  # held together, so that they stay in the processor's cache until ranked
+SCORES = (
+    125_000  # held together, so that they stay in the processor's cache until ranked
+)
 STEPS_OF_MEANS = 2**20  # of half-range
 NO_SPREAD = 1e-12  # a variance below this many mean squares is rounding error
 
@@ -49,7 +53,9 @@ class ErrorSums(BlockSums):
 
     @classmethod
     def of(cls, errors: Array) -> Self:
-        sums = (float(each.sum()) for each in (errors, np.abs(errors), np.square(errors)))
+        sums = (
+            float(each.sum()) for each in (errors, np.abs(errors), np.square(errors))
+        )
         return cls(len(errors), *sums)
 
     @property
@@ -95,7 +101,10 @@ class ErrorsByUser:
         """The errors of the users under a mask (n_users,) together; by default of all."""
         return ErrorSums(
             int(self.counts[users].sum()),
-            *(float(figure[users].sum()) for figure in (self.total, self.absolute, self.squares)),
+            *(
+                float(figure[users].sum())
+                for figure in (self.total, self.absolute, self.squares)
+            ),
         )
 
     def over_people(self, most: float) -> Array:
@@ -114,7 +123,10 @@ def summed_means(history: Ratings) -> npt.NDArray[np.int64]:
     People without ratings do not count. Whole numbers add up over blocks without rounding.
     """
     shape = history.shape
-    means = user_means(history, history.values - np.float32(shape.mid_range)) / shape.half_range
+    means = (
+        user_means(history, history.values - np.float32(shape.mid_range))
+        / shape.half_range
+    )
     present = np.diff(history.by_user) > 0
     steps = np.rint(means[present] * STEPS_OF_MEANS).astype(np.int64)
     return np.array([steps.sum(), present.sum()])
@@ -133,7 +145,9 @@ def unit_row_sums(train: Ratings, errors: ErrorsByUser) -> Array:
     """Squared errors of rows of norm 1, and the number of their ratings."""
     energies = sums_by_user(train, np.square(train.values, dtype=np.float64))
     mask = energies > 0
-    return np.array([(errors.squares[mask] / energies[mask]).sum(), errors.counts[mask].sum()])
+    return np.array(
+        [(errors.squares[mask] / energies[mask]).sum(), errors.counts[mask].sum()]
+    )
 
 
 def divergence(train: ErrorSums, test: ErrorSums) -> float:
@@ -173,7 +187,9 @@ def top_items(
         for start in range(first, last, step):
             some = users[start : min(start + step, last)]
             scores = model.scores(personal, some)
-            lists[start : start + len(some)] = kernels.best_unseen(scores, some, starts, items, k)
+            lists[start : start + len(some)] = kernels.best_unseen(
+                scores, some, starts, items, k
+            )
 
     share_out(rank, np.full(len(users), float(history.n_items)))
     return lists
@@ -262,10 +278,13 @@ def list_sums(
     )
 
 
-def _are_among(liked_ratings: Ratings, users: Array, lists: Array) -> npt.NDArray[np.bool_]:
+def _are_among(
+    liked_ratings: Ratings, users: Array, lists: Array
+) -> npt.NDArray[np.bool_]:
     """Which items of the users' lists (len(users), k) they like."""
     n_items = liked_ratings.n_items
-    liked_keys = liked_ratings.users.astype(np.int64) * n_items + liked_ratings.items  # ascending
+    # ascending
+    liked_keys = liked_ratings.users.astype(np.int64) * n_items + liked_ratings.items
     list_keys = users[:, None].astype(np.int64) * n_items + lists
     place = np.minimum(np.searchsorted(liked_keys, list_keys), len(liked_keys) - 1)
     return np.asarray((liked_keys[place] == list_keys) & (lists >= 0))
@@ -305,13 +324,20 @@ def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Ar
     """
     lows, _ = _ends(edges)
     group = np.searchsorted(lows[1:], sizes, side="right")
-    return np.stack([np.bincount(group, weights, len(lows)) for weights in (ratings, squares)])
+    return np.stack(
+        [np.bincount(group, weights, len(lows)) for weights in (ratings, squares)]
+    )
 
 
 def group_figures(edges: Array, sums: Array) -> list[dict[str, float]]:
     """The groups of `group_sums` with their RMSE: who pays?"""
     each = zip(*(column.tolist() for column in (*_ends(edges), *sums)), strict=True)
     return [
-        {"from": low, "to": high, "rmse": math.sqrt(x / n) if n else math.nan, "ratings": int(n)}
+        {
+            "from": low,
+            "to": high,
+            "rmse": math.sqrt(x / n) if n else math.nan,
+            "ratings": int(n),
+        }
         for low, high, n, x in each
     ]

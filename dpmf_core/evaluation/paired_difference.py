@@ -51,4 +51,6 @@ def compare_pairs(first: Sequence[float], second: Sequence[float]) -> PairedDiff
     """
     if not first:
         raise ValueError("There is nothing to compare: no draw has finished.")
-    return PairedDifference(tuple(one - other for one, other in zip(first, second, strict=True)))
+    return PairedDifference(
+        tuple(one - other for one, other in zip(first, second, strict=True))
+    )

@@ -14,7 +14,12 @@ def errors(target: Matrix, H: Array, W: Array) -> npt.NDArray[np.float64]:
     W = W.astype(np.float64)
     cross_terms = np.einsum("ik,ik->i", H, np.asarray(target @ W.T))
     return np.asarray(
-        np.maximum(energies(target) - 2 * cross_terms + np.einsum("ik,ik->i", H @ (W @ W.T), H), 0)
+        np.maximum(
+            energies(target)
+            - 2 * cross_terms
+            + np.einsum("ik,ik->i", H @ (W @ W.T), H),
+            0,
+        )
         / 2
     )
 
@@ -38,16 +43,22 @@ def source_scale(samples: Samples) -> npt.NDArray[np.float64]:
     It converts our objective to the axis of [S22]'s figures.
     """
     top = np.asarray(
-        samples.X.max(axis=1).todense() if is_sparse(samples.X) else samples.X.max(axis=1),
+        samples.X.max(axis=1).todense()
+        if is_sparse(samples.X)
+        else samples.X.max(axis=1),
         np.float64,
     ).ravel()
-    return np.asarray(np.where(top > 0, samples.norms / np.where(top > 0, top, 1), 0.0) ** 2)
+    return np.asarray(
+        np.where(top > 0, samples.norms / np.where(top > 0, top, 1), 0.0) ** 2
+    )
 
 
 def similarity(one: Array, other: Array) -> Array:
     """Cosines (k, l) between the rows of two bases; 0 for an empty row."""
     lengths = [
-        np.maximum(np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True), 1e-300)
+        np.maximum(
+            np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True), 1e-300
+        )
         for rows in (one, other)
     ]
     return np.asarray((one / lengths[0]) @ (other / lengths[1]).T)
@@ -84,7 +95,9 @@ def outlier_cells(samples: Samples, own: Own) -> Array | None:
         return None
     is_planted = np.abs(samples.X - samples.clean) > 0.01 * samples.clean.max()
     is_found = own.outliers != 0
-    return np.array([int(cells.sum()) for cells in (is_planted & is_found, is_planted, is_found)])
+    return np.array(
+        [int(cells.sum()) for cells in (is_planted & is_found, is_planted, is_found)]
+    )
 
 
 def precision(cells: Array) -> float:
@@ -99,4 +112,9 @@ def recall(cells: Array) -> float:
 
 def f1(cells: Array) -> float:
     """The harmonic mean of precision and recall."""
-    return 2 * precision(cells) * recall(cells) / max(precision(cells) + recall(cells), 1e-300)
+    return (
+        2
+        * precision(cells)
+        * recall(cells)
+        / max(precision(cells) + recall(cells), 1e-300)
+    )

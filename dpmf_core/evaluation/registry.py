@@ -13,7 +13,11 @@ from dpmf_core.base import registry
 from dpmf_core.base.arrays import Array
 from dpmf_core.evaluation import coherence, part_metrics
 from dpmf_core.evaluation.blocks import BlockQuestion
-from dpmf_core.evaluation.evaluations import RatingsEvaluation, SamplesEvaluation, TableEvaluation
+from dpmf_core.evaluation.evaluations import (
+    RatingsEvaluation,
+    SamplesEvaluation,
+    TableEvaluation,
+)
 from dpmf_core.evaluation.metrics import (
     LIST_LENGTH,
     ErrorsByUser,
@@ -25,7 +29,8 @@ from dpmf_core.evaluation.metrics import (
     unit_row_sums,
 )
 
-TaskKind = Literal["ratings", "samples", "table"]  # a table: ratings that are factorised as samples
+# a table: ratings that are factorised as samples
+TaskKind = Literal["ratings", "samples", "table"]
 
 
 @dataclass(frozen=True)
@@ -85,7 +90,8 @@ def _errors(evaluation: Any, part: str, busy: bool = False) -> ErrorSums:
 
 
 held_out, trained, validated = (
-    partial(_errors, part=part) for part in ("test_errors", "train_errors", "validation_errors")
+    partial(_errors, part=part)
+    for part in ("test_errors", "train_errors", "validation_errors")
 )
 held_out_of_busy, trained_of_busy = (
     partial(_errors, part=part, busy=True) for part in ("test_errors", "train_errors")
@@ -132,7 +138,9 @@ def by_popularity(evaluation: RatingsEvaluation) -> Array:
     test = evaluation.test
     facts = evaluation.facts
     squares = np.bincount(test.items, evaluation.test_squares, test.n_items)
-    return group_sums(facts.popularity, test.item_counts, squares, facts.edges["popularity"])
+    return group_sums(
+        facts.popularity, test.item_counts, squares, facts.edges["popularity"]
+    )
 
 
 def _over_rows(errors: Array) -> Array:
@@ -151,7 +159,9 @@ def source_errors(evaluation: SamplesEvaluation) -> Array:
 
 def mean_row_errors(evaluation: SamplesEvaluation) -> Array:
     """Errors of the mean row as the only component."""
-    return _over_rows(part_metrics.errors_of_row(evaluation.samples, evaluation.facts.mean))
+    return _over_rows(
+        part_metrics.errors_of_row(evaluation.samples, evaluation.facts.mean)
+    )
 
 
 def outlier_cells(evaluation: SamplesEvaluation) -> Array | None:
@@ -170,7 +180,9 @@ def topic_coherence(evaluation: SamplesEvaluation) -> float | None:
     if samples.vocabulary is None or samples.unit != "document":
         return None
     topics = coherence.top_words(evaluation.model.basis, samples.vocabulary)
-    return coherence.coherence([[word for word, _ in topic] for topic in topics], samples)
+    return coherence.coherence(
+        [[word for word, _ in topic] for topic in topics], samples
+    )
 
 
 # ---- figures of these sums -----------------------------------------------------------------------
@@ -284,7 +296,9 @@ def title_of(name: str) -> str:
 
 def questions_of(metrics: Iterable[Metric]) -> tuple[BlockQuestion, ...]:
     """The sums that these metrics need, each once."""
-    return tuple(dict.fromkeys(question for metric in metrics for question in metric.sums))
+    return tuple(
+        dict.fromkeys(question for metric in metrics for question in metric.sums)
+    )
 
 
 def figures_of(
@@ -304,7 +318,10 @@ def figures_of(
 
 
 def weak_reference(
-    title: str, figure: float, floors: Mapping[str, float], metric: Metric = METRICS["rmse"]
+    title: str,
+    figure: float,
+    floors: Mapping[str, float],
+    metric: Metric = METRICS["rmse"],
 ) -> str:
     """A sentence if a method without privacy is no better than the best trivial predictor.
 

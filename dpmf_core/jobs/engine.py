@@ -18,7 +18,15 @@ from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs import machine
 from dpmf_core.jobs import worker as worker_processes
-from dpmf_core.jobs.job import Computation, Job, Outcome, Task, identity, is_own_data, stamp_of
+from dpmf_core.jobs.job import (
+    Computation,
+    Job,
+    Outcome,
+    Task,
+    identity,
+    is_own_data,
+    stamp_of,
+)
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import Queue
 from dpmf_core.jobs.results import Opener, Results
@@ -58,9 +66,12 @@ class Engine:
     ) -> None:
         self.store = store
         self.limits = limits or Limits.from_settings()
-        self.width = workers or (1 if machine.is_small() else worker_processes.usual_count())
+        self.width = workers or (
+            1 if machine.is_small() else worker_processes.usual_count()
+        )
         self._lock = threading.RLock()
-        self._news = threading.Condition(self._lock)  # a worker may have something to do
+        # a worker may have something to do
+        self._news = threading.Condition(self._lock)
         self._tasks: dict[str, Task] = {}  # unfinished, by identity
         self._n_submitted = 0
         self._opener = Opener()
@@ -80,7 +91,7 @@ class Engine:
     def submit(
         self, work: Computation, priority: int = 0, asker: str = "", cost: float = 0.0
     ) -> Job:
-        """Return a handle at once.
+        """A handle at once.
 
         It is done if the store has the run or a cached result is left, and shared if the work is
         being computed.
@@ -120,14 +131,18 @@ class Engine:
             task.handles.add(job)
         if task is new_task:  # not under the lock, because it reads the store
             if isinstance(work, RunSpec):
-                self._opener.ask((work.data, stamp), functools.partial(self._look_up, task))
+                self._opener.ask(
+                    (work.data, stamp), functools.partial(self._look_up, task)
+                )
             else:
                 self._wait(task)
         return job
 
     measure = submit  # of work other than runs
 
-    def sweep(self, specs: Iterable[RunSpec]) -> Iterator[tuple[RunSpec, Run | Exception]]:
+    def sweep(
+        self, specs: Iterable[RunSpec]
+    ) -> Iterator[tuple[RunSpec, Run | Exception]]:
         """Yield every run or its error, in order. Stopping the iteration cancels the rest."""
         jobs = [self.submit(spec, BACKGROUND) for spec in specs]
         try:
@@ -151,7 +166,9 @@ class Engine:
             return True
         if not isinstance(work, RunSpec) or is_own_data(work):
             return False
-        return self.store.has(specification.run_key(work, data_access.identified_data(work.data)))
+        return self.store.has(
+            specification.run_key(work, data_access.identified_data(work.data))
+        )
 
     def forget(self, data_id: str) -> None:
         """Forget the results on a deleted data set, and the data sets in memory."""
@@ -289,14 +306,16 @@ class Engine:
                 self._queue.close(task)
             # before it is handed out, so that forgetting its data also forgets it
             succeeded = not isinstance(outcome, BaseException)
-            if succeeded and (not isinstance(task.spec, RunSpec) or is_own_data(task.spec)):
+            if succeeded and (
+                not isinstance(task.spec, RunSpec) or is_own_data(task.spec)
+            ):
                 self.known_runs.remember(task, outcome)
             task.settle(outcome)
 
     # -- looking -----------------------------------------------------------------------------------
 
     def jobs(self) -> list[Job]:
-        """Return handles on all unfinished runs, in the order in which they start.
+        """Handles on all unfinished runs, in the order in which they start.
 
         These handles do not keep a run from being cancelled.
         """
@@ -324,7 +343,7 @@ class Engine:
             return self._queue.n_waiting
 
     def worker_memory(self) -> list[int]:
-        """Return the resident bytes of each worker process."""
+        """The resident bytes of each worker process."""
         living = [
             thread.worker
             for thread in self._threads
@@ -365,7 +384,7 @@ _making = threading.Lock()
 
 
 def engine() -> Engine:
-    """Return the engine of this process, with the default store."""
+    """The engine of this process, with the default store."""
     with _making:
         if not _only:
             _only.append(Engine(Store()))

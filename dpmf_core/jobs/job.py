@@ -37,7 +37,7 @@ Computation = RunSpec | Measurement
 
 
 def stamp_of(work: Computation) -> Any:
-    """Return the stamp of the data's bytes; '' if the work reads none. Raises BadInput."""
+    """The stamp of the data's bytes; '' if the work reads none. Raises BadInput."""
     data = getattr(work, "data", None)
     if data is not None:
         return catalogue().stamp(data.id)
@@ -45,7 +45,7 @@ def stamp_of(work: Computation) -> Any:
 
 
 def identity(work: Computation, stamp: Any) -> str:
-    """Return a text that is equal for equal work on equal bytes."""
+    """A text that is equal for equal work on equal bytes."""
     if isinstance(work, RunSpec):
         return f"{stamp} {work.canonical().model_dump_json()}"
     return f"{type(work).__name__} {stamp} {work.model_dump_json()}"
@@ -79,7 +79,8 @@ class Task:
     owner: str = field(default_factory=owner_now)
     request_time: float = field(default_factory=time.monotonic)
     handles: weakref.WeakSet["Job"] = field(default_factory=weakref.WeakSet)
-    key_ready: threading.Event = field(default_factory=threading.Event)  # or there will be none
+    # or there will be none
+    key_ready: threading.Event = field(default_factory=threading.Event)
     settled: threading.Event = field(default_factory=threading.Event)
 
     def settle(self, outcome: Outcome) -> None:
@@ -169,7 +170,7 @@ class Job:
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
     def wait(self, timeout: float) -> bool:
-        """Return whether the run ended, well or badly, within so many seconds."""
+        """Whether the run ended, well or badly, within so many seconds."""
         return self._has_left or self._task.settled.wait(timeout)
 
     def cancel(self) -> None:
@@ -184,7 +185,7 @@ class Job:
             handle.cancel()
 
     def result(self, timeout: float | None = None) -> Any:
-        """Return the finished Run, or a measurement's result.
+        """The finished Run, or a measurement's result.
 
         Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError.
         """

@@ -30,7 +30,10 @@ def is_small(root: Path = Path("/")) -> bool:
 def _limits(root: Path) -> Iterator[int]:
     """Bytes that the visible control groups of the process and those above it allow."""
     groups = root / "sys/fs/cgroup"
-    for version, name in ((groups, "memory.max"), (groups / "memory", "memory.limit_in_bytes")):
+    for version, name in (
+        (groups, "memory.max"),
+        (groups / "memory", "memory.limit_in_bytes"),
+    ):
         for inner in ("", *_own(root)):
             for folder in (version / inner, *(version / inner).parents):
                 if folder != version and version not in folder.parents:

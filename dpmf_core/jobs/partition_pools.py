@@ -21,7 +21,8 @@ from dpmf_core.jobs.partition_reading import HERE, PartitionRequest, PartPlaces,
 from dpmf_core.jobs.worker import Worker
 
 LOCAL = "local"  # in place of an address: processes of this machine
-ADDRESS = re.compile(r"(?:(?:tls|tcp|ucx|inproc)://)?\S+:\d+|inproc://\S+")  # Dask's own
+# Dask's own
+ADDRESS = re.compile(r"(?:(?:tls|tcp|ucx|inproc)://)?\S+:\d+|inproc://\S+")
 LOOPBACK = {"127.0.0.1", "::1", "localhost"}
 PAUSE = 0.5  # seconds between two checks of Dask's workers
 PATIENCE = 60.0  # seconds to wait for a first worker
@@ -41,7 +42,7 @@ class LocalPool:
         self._workers: list[Worker] = []
 
     def workers(self) -> dict[str, int]:
-        """Return the names of available workers, and how many threads each has."""
+        """The names of available workers, and how many threads each has."""
         return {HERE: self._count}
 
     def share(self, content: bytes, number: int) -> Path:
@@ -98,7 +99,7 @@ class DaskPool:
         self._client = client
 
     def workers(self) -> dict[str, int]:
-        """Return the workers, after waiting for the first. Raises BadInput."""
+        """The workers, after waiting for the first. Raises BadInput."""
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
@@ -124,7 +125,13 @@ class DaskPool:
         homes = [workers[at * len(workers) // len(chunks)] for at in range(len(chunks))]
         futures = [
             self._client.submit(
-                function, request, places, *contents, workers=[home], pure=False, retries=0
+                function,
+                request,
+                places,
+                *contents,
+                workers=[home],
+                pure=False,
+                retries=0,
             )
             for places, home in zip(chunks, homes, strict=True)
         ]
@@ -175,7 +182,7 @@ Pool = LocalPool | DaskPool
 
 
 def dask_client(where: str, data_id: str, public: bool) -> Any:
-    """Return a Dask client; certificates are named in Dask's own settings.
+    """A Dask client; certificates are named in Dask's own settings.
 
     Raises BadInput, also if exact sums of private data would travel unencrypted.
     """

@@ -39,7 +39,8 @@ class WorkerRefuses(RuntimeError):
 class Requirement:
     """The code and data of the asking process, which the adding processes must have too."""
 
-    versions: dict[str, str]  # of everything that decides a sum's bits, by name; code by its hash
+    # of everything that decides a sum's bits, by name; code by its hash
+    versions: dict[str, str]
     algorithm: str
     data_id: str
     fingerprint: str
@@ -69,7 +70,8 @@ class PartitionRequest:
 
     requirement: Requirement
     run: str  # its name
-    answers: dict[Hashable, int]  # the number of each key's question, in the order of the questions
+    # the number of each key's question, in the order of the questions
+    answers: dict[Hashable, int]
     live: frozenset[int]  # numbers of the questions whose answers are still stored
     # where all processes of one machine store answers; None if each has its own folder
     folder: Path | None = None
@@ -95,7 +97,7 @@ class PartialSum:
 def add_up(
     request: PartitionRequest, places: PartPlaces, sum_: Content, *contents: Content
 ) -> PartialSum:
-    """Return the sum over some partitions. Raises WorkerRefuses.
+    """The sum over some partitions. Raises WorkerRefuses.
 
     contents: the questions of stored answers it needs, and of those that these need.
     """
@@ -104,7 +106,9 @@ def add_up(
     total = question.what.empty()
     with single_threaded_blas:
         for place in places:
-            question.what.add(total, reader.part(question, place), reader.states(question, place))
+            question.what.add(
+                total, reader.part(question, place), reader.states(question, place)
+            )
     return PartialSum(places, total)
 
 
@@ -139,7 +143,9 @@ class _PartitionReader:
             raise WorkerRefuses(self._worker, reason)
         data = data_access.open_raw(request.requirement.data_id)
         if not isinstance(data, PartitionedRatings):
-            raise WorkerRefuses(self._worker, f"its {data.name} is not stored in partitions")
+            raise WorkerRefuses(
+                self._worker, f"its {data.name} is not stored in partitions"
+            )
         self._data = data
         self._folder = create_folder(request.folder or folder_of(request.run))
         self._numbers = request.answers
@@ -150,7 +156,7 @@ class _PartitionReader:
                 shutil.rmtree(path, ignore_errors=True)
 
     def part(self, question: PartitionQuestion, place: int) -> Part:
-        """Return a partition after the question's changes, which are made once."""
+        """A partition after the question's changes, which are made once."""
         data = self._changed.get(question.changes)
         if data is None:
             data = self._data
@@ -166,11 +172,11 @@ class _PartitionReader:
             raise WorkerRefuses(self._worker, str(error).rstrip(".")) from None
 
     def states(self, question: PartitionQuestion, place: int) -> dict[Hashable, Any]:
-        """Return the results stored with a partition that a question needs."""
+        """The results stored with a partition that a question needs."""
         return {key: self.state(key, place) for key in question.keys}
 
     def state(self, key: Hashable, place: int) -> Any:
-        """Return the result stored with a partition under a key; compute it if missing."""
+        """The result stored with a partition under a key; compute it if missing."""
         path = create_folder(self._folder / f"held-{self._numbers[key]}") / str(place)
         if path.exists():
             return pickle.loads(path.read_bytes())
@@ -189,7 +195,7 @@ def _address() -> str:
 
 
 def folder_of(run: str) -> Path:
-    """Return the folder where a worker on its own machine stores answers for a run."""
+    """The folder where a worker on its own machine stores answers for a run."""
     return workplace() / f"parts-{run}"
 
 

@@ -67,7 +67,9 @@ class _Memory:
     refusals: dict[str, str] = field(default_factory=dict)
     answers: dict[Hashable, _PickledQuestion] = field(default_factory=dict)
     numbers: Iterator[int] = field(default_factory=itertools.count)
-    shared: MutableMapping[_PickledQuestion, Any] = field(default_factory=WeakKeyDictionary)
+    shared: MutableMapping[_PickledQuestion, Any] = field(
+        default_factory=WeakKeyDictionary
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +90,9 @@ class PartitionSums:
     def with_watch(self, before: Watch) -> Self:
         return replace(self, watch=before)
 
-    def fold(self, ratings: PartitionedRatings, fold: Fold, keys: Iterable[Hashable]) -> Any:
+    def fold(
+        self, ratings: PartitionedRatings, fold: Fold, keys: Iterable[Hashable]
+    ) -> Any:
         """See `Folding.fold`.
 
         Raises BadInput if no worker has the same code and data, or workers are lost repeatedly.
@@ -112,7 +116,11 @@ class PartitionSums:
         return self._retry(attempt)
 
     def hold(
-        self, ratings: PartitionedRatings, key: Hashable, make: Beside, keys: Iterable[Hashable]
+        self,
+        ratings: PartitionedRatings,
+        key: Hashable,
+        make: Beside,
+        keys: Iterable[Hashable],
     ) -> None:
         """See `Folding.hold`. Raises as `fold`."""
         question = self._memory.answers[key] = self._ask(ratings, make, key, keys)
@@ -126,16 +134,26 @@ class PartitionSums:
         self.pool.close(self.run)
 
     def _ask(
-        self, ratings: PartitionedRatings, what: Any, key: Hashable, keys: Iterable[Hashable]
+        self,
+        ratings: PartitionedRatings,
+        what: Any,
+        key: Hashable,
+        keys: Iterable[Hashable],
     ) -> _PickledQuestion:
         question = PartitionQuestion(what, _pickle(ratings.changes), tuple(keys))
         before: dict[int, _PickledQuestion] = {}
         for earlier in (self._memory.answers[key] for key in question.keys):
             before |= {**earlier.before, earlier.number: earlier}
-        return _PickledQuestion(next(self._memory.numbers), key, _pickle(question), before)
+        return _PickledQuestion(
+            next(self._memory.numbers), key, _pickle(question), before
+        )
 
     def _map(
-        self, function: Callable[..., Result], question: _PickledQuestion, n_parts: int, each: int
+        self,
+        function: Callable[..., Result],
+        question: _PickledQuestion,
+        n_parts: int,
+        each: int,
     ) -> Iterator[Result]:
         """Yield a question's result for each chunk, and inform the watch.
 
@@ -143,7 +161,10 @@ class PartitionSums:
         """
         workers = self._fit_workers()
         n_chunks = min(n_parts, sum(workers.values()) * each)
-        chunks = [tuple(chunk.tolist()) for chunk in np.array_split(np.arange(n_parts), n_chunks)]
+        chunks = [
+            tuple(chunk.tolist())
+            for chunk in np.array_split(np.arange(n_parts), n_chunks)
+        ]
         answers = [question.before[number] for number in sorted(question.before)]
         # a sum comes first, a stored answer after those that it needs
         if question.key is None:
@@ -173,7 +194,7 @@ class PartitionSums:
         return shared[question]
 
     def _retry(self, attempt: Callable[[], Result]) -> Result:
-        """Return the result of an attempt; if a worker refuses or is lost, try again.
+        """The result of an attempt; if a worker refuses or is lost, try again.
 
         Raises BadInput.
         """
@@ -182,7 +203,9 @@ class PartitionSums:
             try:
                 return attempt()
             except WorkerRefuses as refusal:
-                log.warning("Worker %s gets no partition: %s.", refusal.worker, refusal.reason)
+                log.warning(
+                    "Worker %s gets no partition: %s.", refusal.worker, refusal.reason
+                )
                 self._memory.refusals[refusal.worker] = refusal.reason
             except WorkersLost:
                 self._memory.shared.clear()  # it may be gone with them
@@ -193,10 +216,14 @@ class PartitionSums:
         )
 
     def _fit_workers(self) -> dict[str, int]:
-        """Return the workers that did not refuse, in order. Raises BadInput without any."""
+        """The workers that did not refuse, in order. Raises BadInput without any."""
         refusals = self._memory.refusals
         there = self.pool.workers()
-        fit = {name: threads for name, threads in sorted(there.items()) if name not in refusals}
+        fit = {
+            name: threads
+            for name, threads in sorted(there.items())
+            if name not in refusals
+        }
         if not fit or HERE in refusals:
             each = " ".join(f"{name}: {reason}." for name, reason in refusals.items())
             raise BadInput(
@@ -252,7 +279,9 @@ def spread(
             folder = stack.enter_context(tempfile.TemporaryDirectory(dir=workplace()))
             pool = LocalPool(workers or usual_count(), Path(folder))
         else:
-            pool = DaskPool(stack.enter_context(dask_client(where, data_id, data.public)))
+            pool = DaskPool(
+                stack.enter_context(dask_client(where, data_id, data.public))
+            )
         sums = PartitionSums(pool, requirement)
         stack.callback(sums.close)
         with data_access.folded_by(sums):

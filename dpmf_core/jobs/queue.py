@@ -13,7 +13,8 @@ from dpmf_core.jobs.job import Task
 from dpmf_core.jobs.machine import Limits, duration
 
 LONG = 20.0  # estimated seconds; longer tasks never occupy all workers
-IDLE = -100  # priority of work that goes after everything else and leaves one worker free
+# priority of work that goes after everything else and leaves one worker free
+IDLE = -100
 
 
 class Queue:
@@ -29,8 +30,12 @@ class Queue:
         # waiting tasks of each asker in their order; the first asker has the next turn
         self._lines: dict[str, list[Task]] = {}
         self._running: dict[Task, None] = {}
-        self._debts: dict[str, float] = {}  # estimated seconds of each asker's unfinished work
-        self._places: dict[Task, int] | None = None  # of waiting tasks; None after a change
+        self._debts: dict[
+            str, float
+        ] = {}  # estimated seconds of each asker's unfinished work
+        self._places: dict[Task, int] | None = (
+            None  # of waiting tasks; None after a change
+        )
 
     # -- asking ------------------------------------------------------------------------------------
 
@@ -84,7 +89,9 @@ class Queue:
 
     def _insert(self, task: Task, asker: str) -> None:
         self._places = None
-        bisect.insort(self._lines.setdefault(asker, []), task, key=lambda task: task.place(asker))
+        bisect.insort(
+            self._lines.setdefault(asker, []), task, key=lambda task: task.place(asker)
+        )
 
     def _remove(self, task: Task, asker: str) -> None:
         line = self._lines.get(asker, [])
@@ -129,7 +136,9 @@ class Queue:
             return False
         if asker == "":
             return True
-        n_own = sum(task.turn_of == asker and not _is_idle(task) for task in self._running)
+        n_own = sum(
+            task.turn_of == asker and not _is_idle(task) for task in self._running
+        )
         if self.limits.session_runs and n_own >= self.limits.session_runs:
             return False
         n_long = sum(task.cost > LONG for task in self._running)
@@ -169,11 +178,11 @@ class Queue:
         return sum(not _is_idle(task) for task in self._order())
 
     def tasks(self) -> list[Task]:
-        """Return running tasks, then waiting ones, in the order in which they start."""
+        """Running tasks, then waiting ones, in the order in which they start."""
         return [*self._running, *self._order()]
 
     def _order(self) -> dict[Task, int]:
-        """Return the place of each waiting task: round by round, idle tasks last."""
+        """The place of each waiting task: round by round, idle tasks last."""
         if self._places is None:
             rounds: list[Task | None] = []
             for idle in (False, True):

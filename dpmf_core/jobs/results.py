@@ -73,7 +73,7 @@ class Results:
         self._remembered: OrderedDict[str, Task] = OrderedDict()
 
     def stored(self, key: str) -> Run | None:
-        """Return a stored run; None if there is none, or it is damaged."""
+        """A stored run; None if there is none, or it is damaged."""
         run = self._cached_runs.get(key)
         if run is None or not self._store.has(key):
             try:
@@ -120,7 +120,7 @@ class Results:
     # -- without computing or waiting for anything -------------------------------------------------
 
     def find(self, spec: RunSpec) -> Run | None:
-        """Return a run that is stored, in memory or comes with the package; else None.
+        """A run that is stored, in memory or comes with the package; else None.
 
         A run that comes with the package has no arrays. While its data are not open, only such a
         run is found; the data are opened meanwhile. Raises BadInput.
@@ -172,14 +172,14 @@ class Results:
         return _charged(self.stored(run_key(spec, known)))
 
     def _identified(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
-        """Return the runs on shared data; have these data opened if they are not known."""
+        """The runs on shared data; have these data opened if they are not known."""
         shared = [spec for spec in specs if not is_own_data(spec)]
         for spec in {spec.data: spec for spec in shared}.values():
             self._identify(spec)
         return shared
 
     def _identify(self, spec: RunSpec) -> data_access.DataIdentity | None:
-        """Return a run's data identity if known; otherwise have the data opened."""
+        """A run's data identity if known; otherwise have the data opened."""
         known = data_access.known_identity(spec.data)
         if known is None:
             self._opener.ask((spec.data, stamp_of(spec)), lambda _: None)
@@ -192,20 +192,27 @@ class Results:
         return None
 
     def epsilons(self, spec: RunSpec) -> list[float]:
-        """Return the known epsilons, ascending, of this algorithm's runs on these data."""
+        """The known epsilons, ascending, of this algorithm's runs on these data."""
         if not is_own_data(spec):
             return self._store.epsilons(spec.data.id, spec.algorithm)
         with self._lock:
             runs = [
-                task.spec for task in self._remembered.values() if _data_id(task) == spec.data.id
+                task.spec
+                for task in self._remembered.values()
+                if _data_id(task) == spec.data.id
             ]
         same = [
             known_spec
             for known_spec in runs
-            if isinstance(known_spec, RunSpec) and known_spec.algorithm == spec.algorithm
+            if isinstance(known_spec, RunSpec)
+            and known_spec.algorithm == spec.algorithm
         ]
         return sorted(
-            {known_spec.budget.epsilon for known_spec in same if known_spec.budget is not None}
+            {
+                known_spec.budget.epsilon
+                for known_spec in same
+                if known_spec.budget is not None
+            }
         )
 
 

@@ -49,11 +49,13 @@ DIED = (
     " fewer ratings, items or factors."
 )
 _numbers = itertools.count()  # of messages that are answered
-MEMORY_RAN_OUT = "Memory ran out while computing this run. Choose fewer ratings, items or factors."
+MEMORY_RAN_OUT = (
+    "Memory ran out while computing this run. Choose fewer ratings, items or factors."
+)
 
 
 def usual_count() -> int:
-    """Return the number of workers on this machine: one per core, at most `MOST`."""
+    """The number of workers on this machine: one per core, at most `MOST`."""
     return max(1, min(usable_threads(), MOST))
 
 
@@ -81,8 +83,14 @@ def serve(connection: Connection, on_close: Callable[[], None] = lambda: None) -
         with contextlib.suppress(OSError):  # the listener is gone
             try:
                 connection.send((number, outcome))
-            except (TypeError, AttributeError, ValueError) as error:  # it cannot be pickled
-                connection.send((number, RuntimeError(f"The run failed: {words_of(error)}")))
+            except (
+                TypeError,
+                AttributeError,
+                ValueError,
+            ) as error:  # it cannot be pickled
+                connection.send(
+                    (number, RuntimeError(f"The run failed: {words_of(error)}"))
+                )
 
 
 def _value_of(function: Callable[..., Any], arguments: Sequence[Any]) -> Any:
@@ -122,7 +130,7 @@ class _Inbox(threading.Thread):
 
 
 def _report(connection: Connection, number: int) -> Tell:
-    """Return what sends the progress of one run at a readable rate."""
+    """What sends the progress of one run at a readable rate."""
     last = time.monotonic()
 
     def report(progress: Progress) -> None:
@@ -170,7 +178,12 @@ class Worker:
         self.connection, theirs = Pipe()
         self._sending = threading.Lock()
         threads = str(max(1, usable_threads() // n_workers))
-        variables = ("DPMF_THREADS", "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+        variables = (
+            "DPMF_THREADS",
+            "OMP_NUM_THREADS",
+            "OPENBLAS_NUM_THREADS",
+            "MKL_NUM_THREADS",
+        )
         self._process = subprocess.Popen(
             [sys.executable, "-m", "dpmf_core.jobs.worker", str(theirs.fileno())],
             stdin=subprocess.DEVNULL,
@@ -179,7 +192,9 @@ class Worker:
             env={
                 **os.environ,
                 **dict.fromkeys(variables, threads),
-                "PYTHONPATH": os.pathsep.join(entry or str(Path.cwd()) for entry in sys.path),
+                "PYTHONPATH": os.pathsep.join(
+                    entry or str(Path.cwd()) for entry in sys.path
+                ),
                 "TMPDIR": str(workplace()),
             },
             start_new_session=True,  # the parent handles Ctrl-C of the terminal
@@ -192,7 +207,7 @@ class Worker:
             self.connection.send(message)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
-        """Return what a function returns or raises there, while it computes nothing else.
+        """What a function returns or raises there, while it computes nothing else.
 
         Raises EOFError and OSError if the worker dies.
         """
@@ -253,7 +268,7 @@ class WorkerThread(threading.Thread):
                 log.exception("A callback failed at the end of a run.")
 
     def ready(self) -> Worker:
-        """Return the worker, started if necessary. Raises Cancelled once it is closed."""
+        """The worker, started if necessary. Raises Cancelled once it is closed."""
         with self._starting:
             if self._is_closed:
                 raise Cancelled

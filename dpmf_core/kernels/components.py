@@ -33,7 +33,8 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
                     slope += G[k, l] * y[l]
                 new[k] = max(0.0, y[k] - step * slope)
                 turn += (y[k] - new[k]) * (new[k] - h[k])
-            if turn > 0:  # momentum points uphill: restart it (O'Donoghue & Candes 2015)
+            # momentum points uphill: restart it (O'Donoghue & Candes 2015)
+            if turn > 0:
                 t = 1.0
             ahead = (1 + np.sqrt(1 + 4 * t * t)) / 2
             for k in range(K):
@@ -48,7 +49,12 @@ def _coefficients(B, G, step, H, first, last, passes, close):  # type: ignore[no
 
 
 def coefficients(
-    B: Array, G: Array, start: Array | None = None, *, passes: int = PASSES, close: float = CLOSE
+    B: Array,
+    G: Array,
+    start: Array | None = None,
+    *,
+    passes: int = PASSES,
+    close: float = CLOSE,
 ) -> Array:
     """Non-negative least squares of each row: argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T).
 
@@ -80,7 +86,9 @@ def basis(A: Array, B: Array, W: Array, passes: int) -> Array:
     for _ in range(passes):
         for k in range(len(W)):
             if A[k, k] > flat:
-                W[k] = in_unit_ball(np.maximum(W[k] + (B[k] - A[k] @ W) / A[k, k], 0)[None])[0]
+                W[k] = in_unit_ball(
+                    np.maximum(W[k] + (B[k] - A[k] @ W) / A[k, k], 0)[None]
+                )[0]
     return W
 
 
@@ -149,7 +157,13 @@ def _robust_rows(X, W, step, threshold, limit, pulls, first, last, H, R):  # typ
 
 
 def robust_coefficients(
-    X: Array, W: Array, threshold: float, limit: float, start: Array | None = None, *, passes: int
+    X: Array,
+    W: Array,
+    threshold: float,
+    limit: float,
+    start: Array | None = None,
+    *,
+    passes: int,
 ) -> tuple[Array, Array]:
     """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1.
 
@@ -159,7 +173,11 @@ def robust_coefficients(
     """
     kind = X.dtype.type
     R = np.empty_like(X)
-    H = np.zeros((len(X), len(W)), X.dtype) if start is None else np.array(start, X.dtype)
+    H = (
+        np.zeros((len(X), len(W)), X.dtype)
+        if start is None
+        else np.array(start, X.dtype)
+    )
     top = float(np.linalg.eigvalsh((W @ W.T).astype(np.float64))[-1])
     pulls = np.zeros(passes if top > 0 else 0)
     t = 1.0
@@ -171,7 +189,9 @@ def robust_coefficients(
     basis = np.ascontiguousarray(W)
     numbers = kind(1 / top if top > 0 else 0), kind(threshold), kind(limit)
     share_out(
-        lambda first, last: _robust_rows(rows, basis, *numbers, pulls, first, last, H, R),
+        lambda first, last: _robust_rows(
+            rows, basis, *numbers, pulls, first, last, H, R
+        ),
         np.ones(len(X)),
     )
     return H, R

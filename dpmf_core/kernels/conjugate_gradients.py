@@ -50,7 +50,9 @@ def prefetch(typing, address):  # type: ignore[no-untyped-def]
 
 
 CG_STEPS = 3
-AHEAD = 8  # entries to prefetch: they lie anywhere, and a fetch takes as long as a few rows
+AHEAD = (
+    8  # entries to prefetch: they lie anywhere, and a fetch takes as long as a few rows
+)
 BLOCK = 2**22  # bytes above which gathering again costs less than memory of that size
 
 
@@ -148,9 +150,23 @@ def _dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-@compile_kernel(inline="always")  # a call with this many arrays takes as long as a short row
+# a call with this many arrays takes as long as a short row
+@compile_kernel(inline="always")
 def _apply(  # type: ignore[no-untyped-def]
-    indices, values, weights, factors, ridge, base, first, last, cached, block, w, p, out, rhs
+    indices,
+    values,
+    weights,
+    factors,
+    ridge,
+    base,
+    first,
+    last,
+    cached,
+    block,
+    w,
+    p,
+    out,
+    rhs,
 ):
     """out = (sum_e w_e f_e f_e' + base + ridge I) p.
 
@@ -167,7 +183,18 @@ def _apply(  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _refine_rows(  # type: ignore[no-untyped-def]
-    indptr, indices, values, weights, factors, ridge, base, steps, size, start, stop, out
+    indptr,
+    indices,
+    values,
+    weights,
+    factors,
+    ridge,
+    base,
+    steps,
+    size,
+    start,
+    stop,
+    out,
 ):
     r = factors.shape[1]
     dtype = factors.dtype
@@ -186,7 +213,22 @@ def _refine_rows(  # type: ignore[no-untyped-def]
             x[:] = 0
             continue
         rhs[:] = 0
-        _apply(indices, values, weights, factors, c, base, first, last, False, block, w, x, Ap, rhs)
+        _apply(
+            indices,
+            values,
+            weights,
+            factors,
+            c,
+            base,
+            first,
+            last,
+            False,
+            block,
+            w,
+            x,
+            Ap,
+            rhs,
+        )
         for q in range(r):
             residual[q] = p[q] = rhs[q] - Ap[q]
         square = _dot(residual, residual)
@@ -196,7 +238,20 @@ def _refine_rows(  # type: ignore[no-untyped-def]
             if square <= negligible:
                 break
             _apply(
-                indices, values, weights, factors, c, base, first, last, fits, block, w, p, Ap, rhs
+                indices,
+                values,
+                weights,
+                factors,
+                c,
+                base,
+                first,
+                last,
+                fits,
+                block,
+                w,
+                p,
+                Ap,
+                rhs,
             )
             curvature = _dot(p, Ap)
             if not curvature > 0:  # only rounding is left
@@ -224,11 +279,15 @@ def refine_rows(
     None. The other arguments are those of `solve_rows`. Empty rows give exactly 0, whatever they
     start from.
     """
-    indptr, indices, values, w, factors = sparse_rows(indptr, indices, values, weights, factors)
+    indptr, indices, values, w, factors = sparse_rows(
+        indptr, indices, values, weights, factors
+    )
     n = len(indptr) - 1
     r = factors.shape[1]
     out = np.array(start, factors.dtype, order="C")
-    ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, factors.dtype), (n,)))
+    ridges = np.ascontiguousarray(
+        np.broadcast_to(np.asarray(ridge, factors.dtype), (n,))
+    )
     common = common_matrix(base, factors.dtype)
     lengths = np.diff(indptr)
     most = max(4, BLOCK // max(1, r * factors.itemsize))

@@ -150,10 +150,14 @@ def _epoch(P, Q, users, items, values, rate, penalty, shortened):  # type: ignor
 
 
 @compile_kernel
-def _users(P, Q, items, residuals, indptr, iterations, rate, penalty, shortened, first, last):  # type: ignore[no-untyped-def]
+def _users(  # type: ignore[no-untyped-def]
+    P, Q, items, residuals, indptr, iterations, rate, penalty, shortened, first, last
+):
     for user in range(first, last):
         own = slice(indptr[user], indptr[user + 1])
-        _solve(P[user], Q, items[own], residuals[own], iterations, rate, penalty, shortened)
+        _solve(
+            P[user], Q, items[own], residuals[own], iterations, rate, penalty, shortened
+        )
 
 
 def epoch(
@@ -196,5 +200,7 @@ def users(
     P = P.copy()
     kind = Q.dtype.type
     args = (items, residuals, indptr, iterations, kind(rate), kind(penalty), shortened)
-    share_out(lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0)
+    share_out(
+        lambda first, last: _users(P, Q, *args, first, last), np.diff(indptr) + 1.0
+    )
     return P

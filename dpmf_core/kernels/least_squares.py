@@ -73,7 +73,19 @@ def _solve_small(  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _solve_rows(  # type: ignore[no-untyped-def]
-    blas, posv, indptr, indices, values, weights, factors, ridge, base, start, stop, out, failed
+    blas,
+    posv,
+    indptr,
+    indices,
+    values,
+    weights,
+    factors,
+    ridge,
+    base,
+    start,
+    stop,
+    out,
+    failed,
 ):
     r = factors.shape[1]
     dtype = factors.dtype
@@ -93,7 +105,18 @@ def _solve_rows(  # type: ignore[no-untyped-def]
             continue
         if own_space and 2 * (last - first) < r:
             info = _solve_small(
-                posv, chars, ints, indices, values, factors, first, last, ridge[i], flat, gram[0], x
+                posv,
+                chars,
+                ints,
+                indices,
+                values,
+                factors,
+                first,
+                last,
+                ridge[i],
+                flat,
+                gram[0],
+                x,
             )
             failed[i] = info != 0
             continue
@@ -102,7 +125,19 @@ def _solve_rows(  # type: ignore[no-untyped-def]
         if len(base):
             _add(base, gram)
         add_entries(
-            blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, x
+            blas,
+            chars,
+            ints,
+            one,
+            indices,
+            values,
+            weights,
+            factors,
+            first,
+            last,
+            buffer,
+            gram,
+            x,
         )
         for p in range(r):
             gram[p, p] += ridge[i]
@@ -146,12 +181,16 @@ def solve_rows(
     rows. factors (n_columns, r), float32 or float64. ridge: a number or (n,), above 0. base: (r, r)
     symmetric or None. weights: (n_entries,), at least 0, or None for 1. Empty rows give exactly 0.
     """
-    indptr, indices, values, w, factors = sparse_rows(indptr, indices, values, weights, factors)
+    indptr, indices, values, w, factors = sparse_rows(
+        indptr, indices, values, weights, factors
+    )
     n = len(indptr) - 1
     r = factors.shape[1]
     out = np.empty((n, r), factors.dtype)
     failed = np.zeros(n, np.bool_)
-    ridges = np.ascontiguousarray(np.broadcast_to(np.asarray(ridge, factors.dtype), (n,)))
+    ridges = np.ascontiguousarray(
+        np.broadcast_to(np.asarray(ridge, factors.dtype), (n,))
+    )
     common = common_matrix(base, factors.dtype)
     routines = products(factors.dtype), routine(letter(factors.dtype) + "posv")
     rows = *routines, indptr, indices, values, w, factors, ridges, common
@@ -164,7 +203,9 @@ def solve_rows(
         span = slice(indptr[i], indptr[i + 1])
         F = factors[indices[span]].astype(np.float64)
         wF = F if weights is None else F * w[span, None]
-        system = wF.T @ F + (0 if base is None else common) + float(ridges[i]) * np.eye(r)
+        system = (
+            wF.T @ F + (0 if base is None else common) + float(ridges[i]) * np.eye(r)
+        )
         out[i] = _shortest(system, wF.T @ values[span])
     return out
 
@@ -203,7 +244,9 @@ def solve_psd(
         share_out(lambda start, stop: _solve_as_is(system, start, stop, out), n)
         return out
     systems = routine(letter(grams.dtype) + "posv"), grams, ridges, common
-    share_out(lambda start, stop: _solve_definite(*systems, start, stop, out, indefinite), n)
+    share_out(
+        lambda start, stop: _solve_definite(*systems, start, stop, out, indefinite), n
+    )
     rest = np.flatnonzero(indefinite)
 
     def work(start: int, stop: int) -> None:
@@ -229,7 +272,9 @@ def _solve_projected(grams: Array, rhs: Array, ridges: Array, base: Array) -> Ar
 def _solve_as_is(systems: Array, start: int, stop: int, out: Array) -> None:
     """out: right-hand sides in, solutions out."""
     try:
-        out[start:stop] = np.linalg.solve(systems[start:stop], out[start:stop, :, None])[..., 0]
+        out[start:stop] = np.linalg.solve(
+            systems[start:stop], out[start:stop, :, None]
+        )[..., 0]
     except np.linalg.LinAlgError:  # numpy does not tell which of them is singular
         if stop - start == 1:
             out[start] = np.linalg.lstsq(systems[start], out[start], rcond=None)[0]

@@ -30,7 +30,8 @@ def _insert(score, item, n_listed, best, best_items):  # type: ignore[no-untyped
         return n_listed
     place = min(n_listed, k - 1)
     while place > 0 and (
-        score > best[place - 1] or (score == best[place - 1] and item < best_items[place - 1])
+        score > best[place - 1]
+        or (score == best[place - 1] and item < best_items[place - 1])
     ):
         best[place] = best[place - 1]
         best_items[place] = best_items[place - 1]
@@ -154,7 +155,8 @@ def _put_in_order(candidates, worth, count, best_items):  # type: ignore[no-unty
         item = candidates[each]
         at = each
         while at > 0 and (
-            worth[at - 1] < score or (worth[at - 1] == score and candidates[at - 1] > item)
+            worth[at - 1] < score
+            or (worth[at - 1] == score and candidates[at - 1] > item)
         ):
             worth[at] = worth[at - 1]
             candidates[at] = candidates[at - 1]
@@ -173,7 +175,14 @@ def _scratch(n_items, k):  # type: ignore[no-untyped-def]
     higher = np.empty(GROUPS, np.float32)
     groups = np.empty(parts * EIGHT, np.int32)
     items = np.empty(MOST, np.int32)
-    return high, higher, groups, items, np.empty(MOST, np.float32), np.empty(k, np.float32)
+    return (
+        high,
+        higher,
+        groups,
+        items,
+        np.empty(MOST, np.float32),
+        np.empty(k, np.float32),
+    )
 
 
 @compile_kernel
@@ -226,11 +235,15 @@ def _best_of_products(U, panels, n_items, users, starts, items, first, last, out
         for panel in range(len(panels)):
             add_panel(left, panels[panel], panel * WIDTH, scores)
         for at in range(count):
-            rated_items = items[starts[users[begin + at]] : starts[users[begin + at] + 1]]
+            rated_items = items[
+                starts[users[begin + at]] : starts[users[begin + at] + 1]
+            ]
             _list_unseen(scores[at], n_items, rated_items, scratch, out[begin + at])
 
 
-def best_unseen(scores: Array, users: Array, starts: Array, items: Array, k: int) -> Array:
+def best_unseen(
+    scores: Array, users: Array, starts: Array, items: Array, k: int
+) -> Array:
     """Each user's k unrated items of highest score, best first, ties by item number.
 
     Returns int64 (len(users), k), padded with -1. scores: float32 (len(users), n_items). users:

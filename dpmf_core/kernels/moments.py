@@ -39,7 +39,10 @@ def add_second_moment(indptr: Array, items: Array, values: Array, out: Array) ->
         _add_scattered(indptr, items, values, out)
         return
     of_long = np.repeat(long, lengths)
-    for mask, ratings, add in ((long, of_long, _add_dense), (~long, ~of_long, _add_scattered)):
+    for mask, ratings, add in (
+        (long, of_long, _add_dense),
+        (~long, ~of_long, _add_scattered),
+    ):
         ends = np.concatenate([[0], np.cumsum(lengths[mask])]).astype(np.int64)
         add(ends, items[ratings], values[ratings], out)
 
@@ -48,9 +51,9 @@ def _add_scattered(indptr: Array, items: Array, values: Array, out: Array) -> No
     """Pair by pair, in row order."""
     n_items = len(out)
     by_item = np.argsort(items, kind="stable")
-    of_item = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=n_items))]).astype(
-        np.int64
-    )
+    of_item = np.concatenate(
+        [[0], np.cumsum(np.bincount(items, minlength=n_items))]
+    ).astype(np.int64)
     raters = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
     cost = np.bincount(items, indptr[raters + 1] - np.arange(len(items)), n_items) + 1.0
     rows = indptr, items, values, by_item, raters, of_item

@@ -21,12 +21,18 @@ from dpmf_core.kernels.tiles import CACHE_BYTES, WIDTH, add_triangle, fits_tiles
 _intrinsic: Any = intrinsic
 GATHER = 256  # factors copied side by side before one product
 PRODUCT = 2**19  # multiplications in one gemm: OpenBLAS is faster below a million
-WHOLE = 64  # the highest rank at which gemm of the whole square beats syrk of one triangle
+WHOLE = (
+    64  # the highest rank at which gemm of the whole square beats syrk of one triangle
+)
 
 
 @functools.cache
 def routine(name: str) -> int:
-    library = "scipy.linalg.cython_lapack" if name.endswith("posv") else "scipy.linalg.cython_blas"
+    library = (
+        "scipy.linalg.cython_lapack"
+        if name.endswith("posv")
+        else "scipy.linalg.cython_blas"
+    )
     return int(get_cython_function_address(library, name))
 
 
@@ -169,7 +175,19 @@ def _rounded_grams(  # type: ignore[no-untyped-def]
 
 @compile_kernel(fastmath=True)
 def add_entries(  # type: ignore[no-untyped-def]
-    blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, rhs
+    blas,
+    chars,
+    ints,
+    one,
+    indices,
+    values,
+    weights,
+    factors,
+    first,
+    last,
+    buffer,
+    gram,
+    rhs,
 ):
     """gram (one triangle) += sum w f f', rhs += sum w v f, over the entries first..last."""
     r = factors.shape[1]
@@ -215,7 +233,19 @@ def _normal_equations(  # type: ignore[no-untyped-def]
         gram[:] = 0
         b[:] = 0
         add_entries(
-            blas, chars, ints, one, indices, values, weights, factors, first, last, buffer, gram, b
+            blas,
+            chars,
+            ints,
+            one,
+            indices,
+            values,
+            weights,
+            factors,
+            first,
+            last,
+            buffer,
+            gram,
+            b,
         )
         for p in range(r):
             for q in range(p):
@@ -229,12 +259,20 @@ def sparse_rows(
     w = np.empty(0, dtype) if weights is None else np.ascontiguousarray(weights, dtype)
     values = np.ascontiguousarray(values, dtype)
     factors = np.ascontiguousarray(factors, dtype)
-    return np.asarray(indptr, np.int64), np.asarray(indices, np.int32), values, w, factors
+    return (
+        np.asarray(indptr, np.int64),
+        np.asarray(indices, np.int32),
+        values,
+        w,
+        factors,
+    )
 
 
 def common_matrix(base: Array | None, dtype: Any) -> Array:
     """The matrix that is added to every row's system; empty for none."""
-    return np.empty((0, 0), dtype) if base is None else np.ascontiguousarray(base, dtype)
+    return (
+        np.empty((0, 0), dtype) if base is None else np.ascontiguousarray(base, dtype)
+    )
 
 
 def weighted_grams(
@@ -247,7 +285,9 @@ def weighted_grams(
     Without weights the factors are not rounded.
     """
     none = np.zeros(len(indices), factors.dtype)
-    indptr, indices, none, w, factors = sparse_rows(indptr, indices, none, weights, factors)
+    indptr, indices, none, w, factors = sparse_rows(
+        indptr, indices, none, weights, factors
+    )
     r = factors.shape[1]
     grams = np.empty((stop - start, r, r), factors.dtype)
     rhs = np.empty((stop - start, r), factors.dtype)
@@ -255,7 +295,9 @@ def weighted_grams(
 
     def work(first: int, last: int) -> None:
         if step and len(w):
-            _rounded_grams(blas, indptr, indices, w, factors, step, start, first, last, grams)
+            _rounded_grams(
+                blas, indptr, indices, w, factors, step, start, first, last, grams
+            )
         else:
             _normal_equations(
                 blas, indptr, indices, none, w, factors, start, first, last, grams, rhs
@@ -269,7 +311,9 @@ def right_sides(
     indptr: Array, indices: Array, values: Array, factors: Array, start: int, stop: int
 ) -> Array:
     """Right-hand sides sum_j v_ij f_j (stop - start, r) of rows start..stop."""
-    indptr, indices, values, _, factors = sparse_rows(indptr, indices, values, None, factors)
+    indptr, indices, values, _, factors = sparse_rows(
+        indptr, indices, values, None, factors
+    )
     rhs = np.empty((stop - start, factors.shape[1]), factors.dtype)
 
     def work(first: int, last: int) -> None:

@@ -5,13 +5,35 @@ import numpy as np
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
-from dpmf_core.kernels.normal_equations import GATHER, add_entries, products, sparse_rows
-from dpmf_core.kernels.tiles import WIDTH, factorise, fits_tiles, solve_lower, solve_upper
+from dpmf_core.kernels.normal_equations import (
+    GATHER,
+    add_entries,
+    products,
+    sparse_rows,
+)
+from dpmf_core.kernels.tiles import (
+    WIDTH,
+    factorise,
+    fits_tiles,
+    solve_lower,
+    solve_upper,
+)
 
 
 @compile_kernel
 def _draw_rows(  # type: ignore[no-untyped-def]
-    blas, indptr, indices, values, factors, noise, precision, linear, start, stop, normals, failed
+    blas,
+    indptr,
+    indices,
+    values,
+    factors,
+    noise,
+    precision,
+    linear,
+    start,
+    stop,
+    normals,
+    failed,
 ):
     """normals: standard normals in, draws out."""
     r = factors.shape[1]
@@ -29,7 +51,19 @@ def _draw_rows(  # type: ignore[no-untyped-def]
         last = indptr[i + 1]
         x = normals[i]
         add_entries(
-            blas, chars, ints, one, indices, values, none, factors, first, last, buffer, gram, side
+            blas,
+            chars,
+            ints,
+            one,
+            indices,
+            values,
+            none,
+            factors,
+            first,
+            last,
+            buffer,
+            gram,
+            side,
         )
         for p in range(r):
             side[p] = noise * side[p] + linear[i, p]
@@ -76,7 +110,9 @@ def draw_rows(
     cost = np.diff(indptr) * float(width**2) + float(width) ** 3 / 3 + 50
     share_out(lambda start, stop: _draw_rows(*rows, start, stop, out, failed), cost)
     if failed.any():
-        raise FloatingPointError("The posterior precision of a row is not positive definite.")
+        raise FloatingPointError(
+            "The posterior precision of a row is not positive definite."
+        )
     return np.ascontiguousarray(out[:, :r])
 
 

@@ -61,15 +61,49 @@ def _residuals(indptr, target, y, bound, start, stop, out):  # type: ignore[no-u
 
 
 @compile_kernel
-def _advance(indptr, items, target, y, bound, residual_bound, v, inverse, rate, kappa, start, stop):  # type: ignore[no-untyped-def]
+def _advance(  # type: ignore[no-untyped-def]
+    indptr,
+    items,
+    target,
+    y,
+    bound,
+    residual_bound,
+    v,
+    inverse,
+    rate,
+    kappa,
+    start,
+    stop,
+):
     for i in range(start, stop):
         own = slice(indptr[i], indptr[i + 1])
-        _step(items[own], target[own], y[own], v, inverse, rate, kappa, bound, residual_bound)
+        _step(
+            items[own],
+            target[own],
+            y[own],
+            v,
+            inverse,
+            rate,
+            kappa,
+            bound,
+            residual_bound,
+        )
 
 
 @compile_kernel
 def _replay(  # type: ignore[no-untyped-def]
-    indptr, items, target, bound, residual_bound, V, inverses, rates, kappa, start, stop, out
+    indptr,
+    items,
+    target,
+    bound,
+    residual_bound,
+    V,
+    inverses,
+    rates,
+    kappa,
+    start,
+    stop,
+    out,
 ):
     for i in range(start, stop):
         first = indptr[i]
@@ -96,7 +130,12 @@ class Rows:
     """
 
     def __init__(
-        self, indptr: Array, items: Array, target: Array, bound: float, residual_bound: float
+        self,
+        indptr: Array,
+        items: Array,
+        target: Array,
+        bound: float,
+        residual_bound: float,
     ) -> None:
         self.indptr = indptr
         self.items = np.asarray(items, np.int32)
@@ -108,7 +147,9 @@ class Rows:
 
     def of_items(self, new: Array) -> "Rows":
         """These rows, with items numbered anew: `new` (n_items,) by the old number."""
-        return Rows(self.indptr, new[self.items], self.target, self.bound, self.residual_bound)
+        return Rows(
+            self.indptr, new[self.items], self.target, self.bound, self.residual_bound
+        )
 
     def residuals(self) -> Array:
         """A (n_ratings,): iterate minus target, every row within its bound."""
@@ -119,7 +160,14 @@ class Rows:
 
     def advance(self, v: Array, inverse: float, rate: float, kappa: float) -> None:
         """One step along v (n_items,) float32, with inverse = 1 / l, rate = eta."""
-        rows = self.indptr, self.items, self.target, self.iterate, self.bound, self.residual_bound
+        rows = (
+            self.indptr,
+            self.items,
+            self.target,
+            self.iterate,
+            self.bound,
+            self.residual_bound,
+        )
         step = v, float(inverse), float(rate), float(kappa)
         share_out(lambda start, stop: _advance(*rows, *step, start, stop), self._cost)
 

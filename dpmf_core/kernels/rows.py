@@ -33,7 +33,8 @@ def _predict_ratings(centre, a, b, U, V, users, items, low, high, start, stop, o
         for p in range(len(u)):
             total += u[p] * v[p]
         total += centre + a[users[e]] + b[items[e]]
-        out[e] = low if total < low else high if total > high else total  # NaN stays NaN
+        # NaN stays NaN
+        out[e] = low if total < low else high if total > high else total
 
 
 @compile_kernel
@@ -46,7 +47,8 @@ def _residuals(starts, items, values, centre, b, damping, first, last, means, ou
         count = len(x)
         sums = (0.0, 0.0, 0.0, 0.0)
         whole = count - count % 4
-        for e in range(0, whole, 4):  # four sums, because each waits for its last addition
+        # four sums, because each waits for its last addition
+        for e in range(0, whole, 4):
             k = x[e] - centre - b[own[e]]
             m = x[e + 1] - centre - b[own[e + 1]]
             n = x[e + 2] - centre - b[own[e + 2]]
@@ -76,7 +78,11 @@ def _segment_sums(starts, values, first, last, out):  # type: ignore[no-untyped-
 
 
 def predict_pairs(
-    user_factors: Array, item_factors: Array, users: Array, items: Array, dtype: Any = np.float32
+    user_factors: Array,
+    item_factors: Array,
+    users: Array,
+    items: Array,
+    dtype: Any = np.float32,
 ) -> Array:
     """u . v of every pair, (n_pairs,), in `dtype`; 0 without factors."""
     if not np.shape(item_factors)[1]:  # compiled code would read outside its arrays
@@ -124,7 +130,9 @@ def residuals(
     c = np.float32(centre)
     pseudo = -1.0 if damping is None else float(damping)
     share_out(
-        lambda first, last: _residuals(starts, items, x, c, b, pseudo, first, last, means, out),
+        lambda first, last: _residuals(
+            starts, items, x, c, b, pseudo, first, last, means, out
+        ),
         np.diff(starts) + 1.0,
     )
     return means, out
@@ -137,13 +145,28 @@ def segment_sums(starts: Array, values: Array) -> Array:
     """
     out = np.empty(len(starts) - 1)
     x = np.ascontiguousarray(values)
-    share_out(lambda first, last: _segment_sums(starts, x, first, last, out), np.diff(starts) + 1.0)
+    share_out(
+        lambda first, last: _segment_sums(starts, x, first, last, out),
+        np.diff(starts) + 1.0,
+    )
     return out
 
 
 @compile_kernel(fastmath={"nsz", "arcp", "contract", "afn", "reassoc"})
 def _error_sums(  # type: ignore[no-untyped-def]
-    own, U, table, starts, items, values, low, high, first, last, total, absolute, squares
+    own,
+    U,
+    table,
+    starts,
+    items,
+    values,
+    low,
+    high,
+    first,
+    last,
+    total,
+    absolute,
+    squares,
 ):
     most = 0
     r = U.shape[1]
@@ -167,7 +190,8 @@ def _error_sums(  # type: ignore[no-untyped-def]
         sums = (0.0, 0.0, 0.0)
         for place in range(count):
             score = scores[place] + own[row]
-            score = low if score < low else high if score > high else score  # NaN stays NaN
+            # NaN stays NaN
+            score = low if score < low else high if score > high else score
             error = np.float64(score) - np.float64(values[start + place])
             sums = (sums[0] + error, sums[1] + abs(error), sums[2] + error * error)
         total[row], absolute[row], squares[row] = sums
@@ -193,7 +217,9 @@ def error_sums(
     table = np.column_stack([V, b])
     sums = tuple(np.empty(len(starts) - 1) for _ in range(3))
     share_out(
-        lambda first, last: _error_sums(own, U, table, starts, i, x, low, high, first, last, *sums),
+        lambda first, last: _error_sums(
+            own, U, table, starts, i, x, low, high, first, last, *sums
+        ),
         np.diff(starts) + 1.0,
     )
     return sums[0], sums[1], sums[2]

@@ -35,12 +35,13 @@ def _set_places(keys, strides, ident, d, w, cells, signs):  # type: ignore[no-un
         begin = np.uint32(j * w)
         for f in range(d):
             h = first + strides[j * d + f]
-            signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(2) - np.float32(
-                1
-            )
+            signs[j * d + f] = np.float32(np.int32((h >> SIGN) & ONE)) * np.float32(
+                2
+            ) - np.float32(1)
         for f in range(d):
             cells[j * d + f] = (
-                np.uint32((((first + strides[j * d + f]) >> HALF) * wide) >> HALF) + begin
+                np.uint32((((first + strides[j * d + f]) >> HALF) * wide) >> HALF)
+                + begin
             )
 
 
@@ -157,10 +158,14 @@ def places(keys: Array, ident: int, d: int, w: int) -> tuple[Array, Array]:
     cells = np.empty(k * d, np.uint32)
     signs = np.empty(k * d, np.float32)
     _set_places(keys, _strides(keys, d), ident, d, w, cells, signs)
-    return cells.reshape(k, d).astype(np.int64) - w * np.arange(k)[:, None], signs.reshape(k, d)
+    return cells.reshape(k, d).astype(np.int64) - w * np.arange(k)[
+        :, None
+    ], signs.reshape(k, d)
 
 
-def vectors(C: Array, keys: Array, count: int, d: int, w: int, by_median: bool = False) -> Array:
+def vectors(
+    C: Array, keys: Array, count: int, d: int, w: int, by_median: bool = False
+) -> Array:
     """`count` vectors as the sketch holds them (count, d), float32.
 
     C: flat (k * w,). keys: (k, 2) uint64, odd multipliers first.
@@ -180,4 +185,6 @@ def epoch(
     """
     one = np.float32
     settings = d, w, by_median, one(rate), one(penalty), one(threshold)
-    return int(_run_epoch(C, *keys, users, items, values, *settings, clipped, shortened))
+    return int(
+        _run_epoch(C, *keys, users, items, values, *settings, clipped, shortened)
+    )

@@ -29,7 +29,8 @@ def _next(state):  # type: ignore[no-untyped-def]
     return state, np.float64(x >> np.uint64(11)) * 2.0**-53
 
 
-@compile_kernel(fastmath={"reassoc", "contract"})  # sums over dimensions may be vectorised
+# sums over dimensions may be vectorised
+@compile_kernel(fastmath={"reassoc", "contract"})
 def _learn_pair(inside, outside, label, rate, change):  # type: ignore[no-untyped-def]
     """One word with one target: moves `outside`; adds to `change` the later move of `inside`."""
     dot = np.float32(0)
@@ -72,7 +73,17 @@ def _subsample(words, keep_chances, out, state):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _train(  # type: ignore[no-untyped-def]
-    words, starts, keep_chances, cumulative, X, Y, window, negatives, epochs, rates, seed
+    words,
+    starts,
+    keep_chances,
+    cumulative,
+    X,
+    Y,
+    window,
+    negatives,
+    epochs,
+    rates,
+    seed,
 ):
     state = np.uint64(seed)
     total = epochs * max(len(words), 1)
@@ -82,14 +93,23 @@ def _train(  # type: ignore[no-untyped-def]
         for d in range(len(starts) - 1):
             progress = (epoch * len(words) + starts[d]) / total
             rate = rates[0] + (rates[1] - rates[0]) * progress
-            state, n = _subsample(words[starts[d] : starts[d + 1]], keep_chances, text, state)
+            state, n = _subsample(
+                words[starts[d] : starts[d + 1]], keep_chances, text, state
+            )
             for i in range(n):
                 state, u = _next(state)
                 reach = 1 + int(u * window)
                 for j in range(max(0, i - reach), min(n, i + reach + 1)):
                     if i != j:
                         state = _learn_word(
-                            X[text[j]], text[i], cumulative, Y, negatives, rate, change, state
+                            X[text[j]],
+                            text[i],
+                            cumulative,
+                            Y,
+                            negatives,
+                            rate,
+                            change,
+                            state,
                         )
 
 
@@ -106,7 +126,13 @@ def _start(n_words, dimensions, seed):  # type: ignore[no-untyped-def]
 
 
 def word_vectors(
-    words: Array, starts: Array, counts: Array, *, dimensions: int, window: int, epochs: int
+    words: Array,
+    starts: Array,
+    counts: Array,
+    *,
+    dimensions: int,
+    window: int,
+    epochs: int,
 ) -> Array:
     """Vectors (n_words, dimensions), float32, of words by number.
 

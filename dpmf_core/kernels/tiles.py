@@ -22,7 +22,8 @@ VECTORS = 2
 BYTES = 32
 WIDTH = 16  # columns of a tile of float32; half as many for float64
 FUSE_FLAGS = ("contract",)  # a product and a sum may be rounded once
-Side = tuple[Any, Any]  # one side of a product: an address, and the distance of its rows
+# one side of a product: an address, and the distance of its rows
+Side = tuple[Any, Any]
 
 
 @_intrinsic
@@ -45,12 +46,17 @@ def _tile_code(joined_by: str) -> Callable[..., Any]:
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         rows, sums = (
-            context.make_array(signature.args[at])(context, builder, args[at]) for at in (0, 4)
+            context.make_array(signature.args[at])(context, builder, args[at])
+            for at in (0, 4)
         )
         number = signature.args[0].dtype
-        tile = _Tile(builder, context.get_value_type(number), number.bitwidth // 8, joined_by)
+        tile = _Tile(
+            builder, context.get_value_type(number), number.bitwidth // 8, joined_by
+        )
         stride = builder.extract_value(sums.shape, 1)
-        corner = builder.gep(sums.data, [builder.add(builder.mul(args[2], stride), args[3])])
+        corner = builder.gep(
+            sums.data, [builder.add(builder.mul(args[2], stride), args[3])]
+        )
         left, right = (builder.gep(rows.data, [args[at]]) for at in (2, 3))
         tile.add_products((left, stride), (right, stride), args[1], corner, stride)
         return context.get_dummy_value()
@@ -67,15 +73,21 @@ def add_panel(typing, left, right, column, sums):  # type: ignore[no-untyped-def
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         left, right, sums = (
-            context.make_array(signature.args[at])(context, builder, args[at]) for at in (0, 1, 3)
+            context.make_array(signature.args[at])(context, builder, args[at])
+            for at in (0, 1, 3)
         )
-        tile = _Tile(builder, context.get_value_type(signature.args[0].dtype), 4, "fadd")
+        tile = _Tile(
+            builder, context.get_value_type(signature.args[0].dtype), 4, "fadd"
+        )
         across, down = (
-            (matrix.data, builder.extract_value(matrix.shape, 1)) for matrix in (right, left)
+            (matrix.data, builder.extract_value(matrix.shape, 1))
+            for matrix in (right, left)
         )
         corner = builder.gep(sums.data, [args[2]])
         stride = builder.extract_value(sums.shape, 1)
-        tile.add_products(down, across, builder.extract_value(left.shape, 0), corner, stride)
+        tile.add_products(
+            down, across, builder.extract_value(left.shape, 0), corner, stride
+        )
         return context.get_dummy_value()
 
     return types.void(left, right, column, sums), codegen
@@ -92,7 +104,9 @@ class _Tile:
         self.vector = ir.VectorType(number, self.lanes)
         self.whole = ir.IntType(64)
 
-    def add_products(self, left: Side, right: Side, count: Any, corner: Any, stride: Any) -> None:
+    def add_products(
+        self, left: Side, right: Side, count: Any, corner: Any, stride: Any
+    ) -> None:
         """A loop over rows whose sums stay in registers.
 
         left, right: the address of the tile's columns in the rows, and the distance of rows.
@@ -102,7 +116,9 @@ class _Tile:
         whole = self.whole
         places = []
         for line in range(HEIGHT):
-            places += self._places(builder.gep(corner, [builder.mul(whole(line), stride)]))
+            places += self._places(
+                builder.gep(corner, [builder.mul(whole(line), stride)])
+            )
         sums = [builder.load(place, align=self.size) for place in places]
         before = builder.block
         loop = builder.append_basic_block("rows")
@@ -111,7 +127,10 @@ class _Tile:
         builder.position_at_end(loop)
         entry = builder.phi(whole)
         totals = [builder.phi(self.vector) for _ in places]
-        numbers = [builder.gep(start, [builder.mul(entry, step)]) for start, step in (left, right)]
+        numbers = [
+            builder.gep(start, [builder.mul(entry, step)])
+            for start, step in (left, right)
+        ]
         new_totals = self._with_row(totals, *numbers)
         following = builder.add(entry, whole(1))
         builder.cbranch(builder.icmp_signed("<", following, count), loop, after)
@@ -146,13 +165,17 @@ class _Tile:
         """The addresses of the vectors in a tile's row."""
         steps = [self.whole(part * self.lanes) for part in range(VECTORS)]
         places = [self.builder.gep(start, [step]) for step in steps]
-        return [self.builder.bitcast(place, self.vector.as_pointer()) for place in places]
+        return [
+            self.builder.bitcast(place, self.vector.as_pointer()) for place in places
+        ]
 
     def _everywhere(self, place: Any) -> Any:
         """A vector of one number."""
         first = ir.Constant(ir.VectorType(ir.IntType(32), self.lanes), [0] * self.lanes)
         empty = ir.Constant(self.vector, ir.Undefined)
-        one = self.builder.insert_element(empty, self.builder.load(place), ir.IntType(32)(0))
+        one = self.builder.insert_element(
+            empty, self.builder.load(place), ir.IntType(32)(0)
+        )
         return self.builder.shuffle_vector(one, empty, first)
 
 

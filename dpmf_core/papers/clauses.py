@@ -45,7 +45,7 @@ class Clause:
     quote: str = ""
 
     def verdict(self, results: Results) -> ClauseVerdict:
-        """Return whether it holds; raise MissingResult for a missing result or NaN."""
+        """Whether it holds; raises MissingResult for a missing result or NaN."""
         margin = self.margin(results)
         if math.isnan(margin):
             raise MissingResult(f"a figure is not a number: {self.figures(results)}")
@@ -57,15 +57,17 @@ class Clause:
 
 
 def of_label(results: Results, label: str) -> list[Measured]:
-    """Return a method's results; raise MissingResult if there are none."""
+    """A method's results; raises MissingResult if there are none."""
     label_results = [result for result in results if result.label == label]
     if not label_results:
         raise MissingResult(f"{label} has no result")
     return label_results
 
 
-def line(results: Results, label: str, name: str, means: bool = False) -> dict[float, float]:
-    """Return a method's medians along `epsilon` or one grid parameter, in ascending order.
+def line(
+    results: Results, label: str, name: str, means: bool = False
+) -> dict[float, float]:
+    """A method's medians along `epsilon` or one grid parameter, in ascending order.
 
     means: return the means of draws. Raises MissingResult if there is no such place, or two.
     """
@@ -93,21 +95,25 @@ def judged(
 ) -> Clause:
     """State something about what is measured of results: its margin and its figures as text."""
     return Clause(
-        words, lambda results: margin(measured(results)), lambda results: figures(measured(results))
+        words,
+        lambda results: margin(measured(results)),
+        lambda results: figures(measured(results)),
     )
 
 
 def number(value: float) -> str:
-    """Return a figure with four digits."""
+    """A figure with four digits."""
     if abs(value) >= 1:
         return f"{value:.4g}"
     return f"{value:.4f}"
 
 
 def along(
-    values: Mapping[float, float], form: Callable[[float], str] = "{:.4f}".format, name: str = ""
+    values: Mapping[float, float],
+    form: Callable[[float], str] = "{:.4f}".format,
+    name: str = "",
 ) -> str:
-    """Return values as text, each with its place on an axis. name: put before each place."""
+    """Values as text, each with its place on an axis. name: put before each place."""
     prefix = f"{name} " if name else ""
     return ", ".join(f"{form(value)} at {prefix}{at:g}" for at, value in values.items())
 
@@ -143,6 +149,8 @@ def between(
 
 
 def fall(values: Sequence[float], level: float = 0.0) -> float:
-    """Return how far values fall: last below first, and no step rises by more than `level`."""
-    steps = (before + level - after + 1e-12 for before, after in itertools.pairwise(values))
+    """How far values fall: last below first, and no step rises by more than `level`."""
+    steps = (
+        before + level - after + 1e-12 for before, after in itertools.pairwise(values)
+    )
     return min(values[0] - values[-1], *steps)

@@ -47,12 +47,14 @@ class Cost:
 
     @property
     def words(self) -> str:
-        return f"{self.measure} {self.ours:.4f} instead of {self.printed:.4f} on {self.on}"
+        return (
+            f"{self.measure} {self.ours:.4f} instead of {self.printed:.4f} on {self.on}"
+        )
 
 
 @functools.cache
 def recorded_costs() -> Mapping[str, Mapping[str, Cost]]:
-    """Return the recorded costs, by the id of the algorithm and the key of the deviation."""
+    """The recorded costs, by the id of the algorithm and the key of the deviation."""
     record = json.loads(COSTS_FILE.read_text(encoding="utf-8"))
     return {
         algorithm: {key: Cost(**cost) for key, cost in costs.items()}

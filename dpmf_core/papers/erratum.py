@@ -60,7 +60,7 @@ def read_erratum(
     attack: dict[str, object] | None = None,
     **texts: str,
 ) -> Erratum:
-    """Return the correction of a table of `paper.toml`."""
+    """The correction of a table of `paper.toml`."""
     return Erratum(
         **texts,
         status=Status(status),

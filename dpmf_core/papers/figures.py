@@ -21,12 +21,13 @@ from dpmf_core.runs.sweep import Method, Sweep
 Runs = Mapping[str, Run]
 Sweeps = Callable[[], Iterable[Sweep]]
 Measure = Callable[[Sequence[Point], Runs, str], list[Measured]]
-Draw = tuple[str, str, float | None, Mapping[str, Value], float]  # ..., its grid and value
+# ..., its grid and value
+Draw = tuple[str, str, float | None, Mapping[str, Value], float]
 
 
 @functools.cache
 def texts(package: str) -> dict[str, Any]:
-    """Return a paper's `paper.toml`: what it says of itself, and our words about it."""
+    """A paper's `paper.toml`: what it says of itself, and our words about it."""
     return tomllib.loads(files(package).joinpath("paper.toml").read_text("utf-8"))
 
 
@@ -83,9 +84,13 @@ class Verdict:
         else:
             parts = []
         parts += [
-            f"It does not hold that {clause.words}: {clause.figures}." for clause in false_clauses
+            f"It does not hold that {clause.words}: {clause.figures}."
+            for clause in false_clauses
         ]
-        parts += [f"It holds that {clause.words}: {clause.figures}." for clause in true_clauses]
+        parts += [
+            f"It holds that {clause.words}: {clause.figures}."
+            for clause in true_clauses
+        ]
         parts.append(self.remark)
         if self.on:
             parts.append(f"Measured on {self.on}.")
@@ -94,15 +99,17 @@ class Verdict:
 
 
 def every_draw(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the draws of a held-out metric."""
+    """The draws of a held-out metric."""
     return Draws.of_runs(points, runs).measured(metric)
 
 
 def grouped(draws: Iterable[Draw]) -> list[Measured]:
-    """Return single draws by label, algorithm, epsilon and grid, in their order."""
+    """Single draws by label, algorithm, epsilon and grid, in their order."""
     groups: dict[tuple[Any, ...], list[float]] = {}
     for label, algorithm, epsilon, grid, value in draws:
-        groups.setdefault((label, algorithm, epsilon, tuple(grid.items())), []).append(value)
+        groups.setdefault((label, algorithm, epsilon, tuple(grid.items())), []).append(
+            value
+        )
     return [
         Measured(label, algorithm, epsilon, dict(grid), tuple(values))
         for (label, algorithm, epsilon, grid), values in groups.items()
@@ -110,9 +117,15 @@ def grouped(draws: Iterable[Draw]) -> list[Measured]:
 
 
 def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the draws of held-out RMSE after each step; the grid names it `step`."""
+    """The draws of held-out RMSE after each step; the grid names it `step`."""
     return grouped(
-        (point.label, point.spec.algorithm, point.epsilon, {"step": int(curve["step"] or 0)}, value)
+        (
+            point.label,
+            point.spec.algorithm,
+            point.epsilon,
+            {"step": int(curve["step"] or 0)},
+            value,
+        )
         for point in points
         for curve in runs[point.key].record.curves
         for value in [value_of(curve, f"test_{metric}")]
@@ -120,7 +133,7 @@ def by_step(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
 
 
 def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the draws of a held-out metric at the settings with the lowest validation error.
+    """The draws of a held-out metric at the settings with the lowest validation error.
 
     Every draw chooses from the grid on its own validation ratings, without the test ratings.
     """
@@ -130,7 +143,9 @@ def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
         by_draw.setdefault(draw, []).append(runs[point.key].record)
 
     def best(records: list[RunRecord]) -> float:
-        best_record = min(records, key=lambda it: value_of(it.curves[-1], f"validation_{metric}"))
+        best_record = min(
+            records, key=lambda it: value_of(it.curves[-1], f"validation_{metric}")
+        )
         return value_of(best_record.metrics, metric)
 
     return grouped(
@@ -175,7 +190,7 @@ class Figure:
 
     @classmethod
     def of(cls, package: str, name: str, **fields: Any) -> Self:
-        """Return the figure of this id, whose texts and published numbers are in `texts`.
+        """The figure of this id, whose texts and published numbers are in `texts`.
 
         `statements` are rows of the claim's clauses; `clauses` has those that are computed.
         """
@@ -203,12 +218,16 @@ class Figure:
         return cls(id=name, source=source, **{**words, **fields})
 
     def points(self) -> list[Point]:
-        """Return every run of the figure; raise BadInput."""
-        points = [(point, sweep.data) for sweep in self.sweeps() for point in sweep.points()]
+        """Every run of the figure; raises BadInput."""
+        points = [
+            (point, sweep.data) for sweep in self.sweeps() for point in sweep.points()
+        ]
         if not self.by_data and self.axis not in ("users", "items"):
             return [point for point, _ in points]
         name = "data" if self.by_data else self.axis
-        entries: dict[str, DatasetFacts] = {entry.id: entry for entry in catalogue().catalogue()}
+        entries: dict[str, DatasetFacts] = {
+            entry.id: entry for entry in catalogue().catalogue()
+        }
 
         def place(data: DataSpec) -> Value:
             entry = entries[data.id]
@@ -219,10 +238,13 @@ class Figure:
                 return entry.n_users
             return data.top_items or entry.n_items
 
-        return [replace(point, grid={**point.grid, name: place(data)}) for point, data in points]
+        return [
+            replace(point, grid={**point.grid, name: place(data)})
+            for point, data in points
+        ]
 
     def results(self, points: Sequence[Point], runs: Runs) -> list[Measured]:
-        """Return the figure's results, from its runs and its computation."""
+        """The figure's results, from its runs and its computation."""
         extra_results = self.compute() if self.compute else []
         return self.measure(points, runs, self.metric) + extra_results
 
@@ -231,7 +253,7 @@ class Figure:
         return [*(sweep.data for sweep in self.sweeps()), *computed_on]
 
     def data(self) -> str:
-        """Return the titles of its data sets, and how many items are kept."""
+        """The titles of its data sets, and how many items are kept."""
         titles = {entry.id: entry.title for entry in catalogue().catalogue()}
         selections = dict.fromkeys((data.id, data.top_items) for data in self._data())
         return ", ".join(
@@ -240,14 +262,14 @@ class Figure:
         )
 
     def stands_in(self) -> str:
-        """Return which other data replace the source's; '' if none do."""
+        """Which other data replace the source's; '' if none do."""
         ids = {data.id for data in self._data()}
         if not self.source_data or ids <= set(self.source_ids):
             return ""
         return f"The source uses {self.source_data}; we use {self.data()}."
 
     def verdict(self, points: Sequence[Point], runs: Runs) -> Verdict:
-        """Return what finished runs say; nothing before all have finished."""
+        """What finished runs say; nothing before all have finished."""
         if any(point.key not in runs for point in points):
             words = "Not all runs have finished, so there is no verdict yet."
             return Verdict(Outcome.NOT_MEASURED, remark=words)
@@ -260,7 +282,7 @@ class Figure:
         return not self.limits and bool(self.source_ids or not self.source_data)
 
     def obstacle(self, stands_in: str | None = None) -> str:
-        """Return why results cannot test the source; '' if they can.
+        """Why results cannot test the source; '' if they can.
 
         stands_in: what replaced the source's data in stored results.
         """
@@ -271,8 +293,10 @@ class Figure:
         return " ".join(filter(None, (other_data, self.limits)))
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
-        """Return the verdict. obstacle: why results cannot test the source, if they cannot."""
-        return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else "")
+        """The verdict. obstacle: why results cannot test the source, if they cannot."""
+        return Verdict(
+            Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else ""
+        )
 
 
 def _as_published(sweeps: Sweeps) -> tuple[Sweep, ...]:
@@ -283,10 +307,12 @@ def _as_published(sweeps: Sweeps) -> tuple[Sweep, ...]:
 
 
 def as_published(method: Method) -> Method:
-    """Return the method with the users' own step of the sources, without local columns."""
+    """The method with the users' own step of the sources, without local columns."""
     if "local_columns" not in method.kind.model_fields:
         return method
-    return method.model_copy(update={"parameters": {"local_columns": False, **method.parameters}})
+    return method.model_copy(
+        update={"parameters": {"local_columns": False, **method.parameters}}
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,7 +329,9 @@ class Claim(Figure):
     def __post_init__(self) -> None:
         super().__post_init__()
         if not self.clauses:
-            raise ValueError(f"The claim {self.id!r} has no clause, so no result contradicts it.")
+            raise ValueError(
+                f"The claim {self.id!r} has no clause, so no result contradicts it."
+            )
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
         try:
@@ -340,5 +368,5 @@ class Preset(Figure):
 
 
 def first_present(*ids: str) -> str:
-    """Return the first data set on this machine, or the last one."""
+    """The first data set on this machine, or the last one."""
     return next((name for name in ids if catalogue().present(name)), ids[-1])

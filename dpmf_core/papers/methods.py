@@ -21,12 +21,14 @@ Grid = Mapping[str, tuple[Value, ...]]
 
 
 def alike(*parts: tuple[tuple[Method, ...], Grid], **common: Any) -> tuple[Sweep, ...]:
-    """Return sweeps of methods, each part over its own grid, that share all other fields."""
-    return tuple(Sweep(methods=methods, grid=dict(grid), **common) for methods, grid in parts)
+    """Sweeps of methods, each part over its own grid, that share all other fields."""
+    return tuple(
+        Sweep(methods=methods, grid=dict(grid), **common) for methods, grid in parts
+    )
 
 
 def films(top: int | None = 400, **filters: float | int) -> DataSpec:
-    """Return MovieLens 10M if available, otherwise MovieLens 1M or the simulated cinema."""
+    """MovieLens 10M if available, otherwise MovieLens 1M or the simulated cinema."""
     name = first_present("ml-10m", "ml-1m", "cinema")
     return DataSpec.model_validate(
         {"id": name, "top_items": None if name == "cinema" else top, **filters}
@@ -37,7 +39,8 @@ def films(top: int | None = 400, **filters: float | int) -> DataSpec:
 PLAIN: dict[str, Value] = {"biases": "off", "regularisation": 0.08}
 ALS = Method(algorithm="als", label="ALS", parameters=PLAIN)
 MEAN = Method(algorithm="global-mean", label="Global mean")
-EXACT = Method(algorithm="als", label="ALS")  # on exactly low rank, where `LOWRANK` says how
+# on exactly low rank, where `LOWRANK` says how
+EXACT = Method(algorithm="als", label="ALS")
 DPALS = Method(algorithm="dpals", label="DPALS")
 SPECTRAL = Method(algorithm="spectral", label="Spectral")
 DPFW = Method(algorithm="dpfw", label="DPFW")
@@ -55,26 +58,35 @@ SOURCE_DPFW = "DPFW as in the source"
 
 
 def dpfw_as_printed(row_clip: float | None = None, label: str = SOURCE_DPFW) -> Method:
-    """Return Algorithm 1 of Jain et al.: λ′ with its second term, and residuals are not clipped.
+    """Algorithm 1 of Jain et al.: λ′ with its second term, and residuals are not clipped.
 
     row_clip: L in half-ranges of the scale times √m; None where a grid has it. Of the deviations of
     `dpfw` one is left: the users also step along the last direction.
     """
-    parameters: dict[str, Value] = {"source_bound": "ratings", "slack": True, "user_step": "steps"}
+    parameters: dict[str, Value] = {
+        "source_bound": "ratings",
+        "slack": True,
+        "user_step": "steps",
+    }
     if row_clip is not None:
         parameters["row_clip"] = row_clip
     return Method(
-        algorithm="dpfw", label=label, calibration=Calibration.SOURCE, parameters=parameters
+        algorithm="dpfw",
+        label=label,
+        calibration=Calibration.SOURCE,
+        parameters=parameters,
     )
 
 
 def largest_row(data: DataSpec) -> float:
-    """Return the row clip L that no row of the data can exceed, by public facts.
+    """The row clip L that no row of the data can exceed, by public facts.
 
     As many ratings as a user may have, each at most half the scale from the user's mean.
     """
     every = {
-        entry.id: entry.n_items for entry in catalogue().catalogue() if isinstance(entry, Entry)
+        entry.id: entry.n_items
+        for entry in catalogue().catalogue()
+        if isinstance(entry, Entry)
     }
     items = data.top_items or every[data.id]
     return math.sqrt(min(data.most_per_user or items, items) / items)
@@ -115,7 +127,9 @@ LOWRANK: dict[str, dict[str, Value]] = {
 def on_lowrank(*methods: Method) -> tuple[Method, ...]:
     return tuple(
         method.model_copy(
-            update={"parameters": {**LOWRANK.get(method.algorithm, {}), **method.parameters}}
+            update={
+                "parameters": {**LOWRANK.get(method.algorithm, {}), **method.parameters}
+            }
         )
         for method in methods
     )

@@ -43,18 +43,38 @@ PRIVATE = (
 )
 PLAIN = ("bmf", "als", "fw", "pgd", "sgd-mf", "bias", "user-mean", "global-mean")
 EVERY = with_open(Method(algorithm=name, label=name) for name in (*PRIVATE, *PLAIN))
-BEST = ("private-bias", "spectral", "dp-sgd", "dpals", "ada-dpals", "bmf", "als")  # on every film
+# on every film
+BEST = (
+    "private-bias",
+    "spectral",
+    "dp-sgd",
+    "dpals",
+    "ada-dpals",
+    "bmf",
+    "als",
+)
 GUESSES = ("user-mean", "global-mean")
 
 
 # with a public table of the films: in a table of their own, with non-private methods that know it
-KNOWING = ("private-bias", "dpals", "ada-dpals", "spectral", "bmf", "als", "bias", "content")
+KNOWING = (
+    "private-bias",
+    "dpals",
+    "ada-dpals",
+    "spectral",
+    "bmf",
+    "als",
+    "bias",
+    "content",
+)
 
 
 def with_features(sweep: Sweep) -> tuple[Sweep, Sweep]:
-    """Return the sweep, and one of methods that know the items' public features."""
+    """The sweep, and one of methods that know the items' public features."""
     data = sweep.data.model_copy(update={"item_features": "public"})
-    knowing = with_open(Method(algorithm=name, label=f"{name}, features") for name in KNOWING)
+    knowing = with_open(
+        Method(algorithm=name, label=f"{name}, features") for name in KNOWING
+    )
     return sweep, sweep.model_copy(update={"data": data, "methods": knowing})
 
 
@@ -76,18 +96,24 @@ def _lowrank_table() -> Iterator[Sweep]:
     )
     own = with_open((SPECTRAL, sgd, DPALS, *others))
     methods = on_lowrank(*own, DPALS_SOURCE, *by_source, EXACT, MEAN)
-    yield Sweep(data=DataSpec(id="lowrank"), methods=methods, epsilons=EPSILONS, seeds=FRESH[:3])
+    yield Sweep(
+        data=DataSpec(id="lowrank"), methods=methods, epsilons=EPSILONS, seeds=FRESH[:3]
+    )
 
 
 def _films_table() -> tuple[Sweep, ...]:
     data = DataSpec(id=first_present("ml-1m", "cinema"), top_items=400)
-    return with_features(Sweep(data=data, methods=EVERY, epsilons=EPSILONS, seeds=FRESH[:5]))
+    return with_features(
+        Sweep(data=data, methods=EVERY, epsilons=EPSILONS, seeds=FRESH[:5])
+    )
 
 
 def _all_films_table() -> tuple[Sweep, ...]:
     methods = tuple(method for method in EVERY if method.algorithm in (*BEST, *GUESSES))
     data = DataSpec(id=first_present("ml-1m", "cinema"))
-    return with_features(Sweep(data=data, methods=methods, epsilons=FEW, seeds=FRESH[:5]))
+    return with_features(
+        Sweep(data=data, methods=methods, epsilons=FEW, seeds=FRESH[:5])
+    )
 
 
 EASE = Method(algorithm="ease", label="EASE")
@@ -116,7 +142,7 @@ MANY_WORDS = ("tdt2", "20newsgroups")  # too many for a second moment of all of 
 
 
 def newsgroups() -> DataSpec:
-    """Return a tenth of the words of 20 Newsgroups, drawn by a hash."""
+    """A tenth of the words of 20 Newsgroups, drawn by a hash."""
     name = first_present("20newsgroups", "news")
     return DataSpec(id=name, drawn_words=10_670 if name == "20newsgroups" else None)
 
@@ -141,7 +167,11 @@ def _table(data: Callable[[], DataSpec]) -> Sweeps:
         ]
         K = parts_of(data_spec.id)
         methods = with_open(
-            Method(algorithm=name, label=label, parameters={"n_components": K, **parameters})
+            Method(
+                algorithm=name,
+                label=label,
+                parameters={"n_components": K, **parameters},
+            )
             for name, label, parameters in lines
         )
         epsilons = (0.5, 1.0, 2.0, 5.0, 10.0)
@@ -157,17 +187,32 @@ TABLES = (
         sweeps=_lowrank_table,
         axis="users",
     ),
-    Figure(id="films-table", title="Every method on the 400 most rated films", sweeps=_films_table),
-    Figure(id="all-films-table", title="The best methods on every film", sweeps=_all_films_table),
+    Figure(
+        id="films-table",
+        title="Every method on the 400 most rated films",
+        sweeps=_films_table,
+    ),
+    Figure(
+        id="all-films-table",
+        title="The best methods on every film",
+        sweeps=_all_films_table,
+    ),
     Figure(id="lists-table", title="Lists: every method", sweeps=_lists_table),
-    Figure(id="faces-table", title="Faces at equal total epsilon", sweeps=_table(faces)),
-    Figure(id="topics-table", title="Topics at equal total epsilon", sweeps=_table(text)),
+    Figure(
+        id="faces-table", title="Faces at equal total epsilon", sweeps=_table(faces)
+    ),
+    Figure(
+        id="topics-table", title="Topics at equal total epsilon", sweeps=_table(text)
+    ),
     Figure(
         id="newsgroups-table",
         title="Topics of 20 Newsgroups at equal total epsilon",
         sweeps=_table(newsgroups),
     ),
     Figure(
-        id="sketch-table", title="Every size and threshold", sweeps=sketch_table, axis="threshold"
+        id="sketch-table",
+        title="Every size and threshold",
+        sweeps=sketch_table,
+        axis="threshold",
     ),
 )

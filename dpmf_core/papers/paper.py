@@ -53,7 +53,7 @@ def read_paper(
     presets: Sequence[Preset],
     bounds: Sequence[Bound] = (),
 ) -> Paper:
-    """Return the paper of a folder with its `paper.toml`."""
+    """The paper of a folder with its `paper.toml`."""
     content = texts(package)
     return Paper(
         **content["paper"],

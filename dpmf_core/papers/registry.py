@@ -6,7 +6,14 @@ If a source's data are not on this machine, others stand in; the verdict says so
 from collections.abc import Mapping
 
 from dpmf_core.base.registry import by_id
-from dpmf_core.papers import balu_2016, chien_2021, jain_2018, own_tables, saha_2022, vallet_2014
+from dpmf_core.papers import (
+    balu_2016,
+    chien_2021,
+    jain_2018,
+    own_tables,
+    saha_2022,
+    vallet_2014,
+)
 from dpmf_core.papers.balu_2016 import deviations as of_balu
 from dpmf_core.papers.chien_2021 import deviations as of_chien
 from dpmf_core.papers.deviations import Deviation
@@ -19,7 +26,13 @@ from dpmf_core.papers.theory import Bound
 from dpmf_core.papers.vallet_2014 import deviations as of_vallet
 
 PAPERS: dict[str, Paper] = by_id(
-    (chien_2021.PAPER, jain_2018.PAPER, saha_2022.PAPER, balu_2016.PAPER, vallet_2014.PAPER)
+    (
+        chien_2021.PAPER,
+        jain_2018.PAPER,
+        saha_2022.PAPER,
+        balu_2016.PAPER,
+        vallet_2014.PAPER,
+    )
 )
 CLAIMS: dict[str, Claim] = by_id(
     tuple(claim for paper in PAPERS.values() for claim in paper.claims)
@@ -34,7 +47,9 @@ BOUNDS: dict[str, Bound] = by_id(
     tuple(bound for paper in PAPERS.values() for bound in paper.bounds)
 )
 TABLES: dict[str, Figure] = by_id(own_tables.TABLES)
-FIGURES: dict[str, Figure] = by_id((*CLAIMS.values(), *PRESETS.values(), *TABLES.values()))
+FIGURES: dict[str, Figure] = by_id(
+    (*CLAIMS.values(), *PRESETS.values(), *TABLES.values())
+)
 # where our algorithms depart from a paper's, by the paper's id and the algorithm's
 DEVIATIONS: dict[str, Mapping[str, tuple[Deviation, ...]]] = {
     chien_2021.PAPER.id: of_chien.DEVIATIONS,

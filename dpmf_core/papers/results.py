@@ -11,7 +11,13 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError, field_serializer, field_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    ValidationError,
+    field_serializer,
+    field_validator,
+)
 
 from dpmf_core import __version__
 from dpmf_core.base.paths import create_folder, data_folder, write_whole
@@ -49,25 +55,33 @@ class ClaimResult(BaseModel):
 
     @field_serializer("measured")
     def _in_file(self, measured: tuple[Measured, ...]) -> list[dict[str, Any]]:
-        return [{name: getattr(result, name) for name in IN_FILE} for result in measured]
+        return [
+            {name: getattr(result, name) for name in IN_FILE} for result in measured
+        ]
 
     def verdict(self, claim: Claim) -> Verdict:
-        """Return what the stored draws say of the claim as it is stated now."""
+        """What the stored draws say of the claim as it is stated now."""
         return replace(claim.judge(self.measured, self.obstacle(claim)), on=self.on)
 
     def obstacle(self, claim: Claim) -> str:
-        """Return why these runs cannot judge the claim; '' if they can."""
+        """Why these runs cannot judge the claim; '' if they can."""
         return claim.obstacle(self.stands_in)
 
 
-def result(claim: Figure, results: list[Measured], seconds: float | None = None) -> ClaimResult:
-    """Return these results of a claim, ready to store."""
+def result(
+    claim: Figure, results: list[Measured], seconds: float | None = None
+) -> ClaimResult:
+    """These results of a claim, ready to store."""
     return ClaimResult(
         claim=claim.id,
         on=claim.data(),
         stands_in=claim.stands_in(),
         measured=tuple(
-            replace(result, draws=tuple(float(f"{draw:.7g}") for draw in result.draws), seeds=())
+            replace(
+                result,
+                draws=tuple(float(f"{draw:.7g}") for draw in result.draws),
+                seeds=(),
+            )
             for result in results
         ),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -77,20 +91,22 @@ def result(claim: Figure, results: list[Measured], seconds: float | None = None)
 
 
 def own_folder() -> Path:
-    """Return the folder of this machine's results."""
+    """The folder of this machine's results."""
     return data_folder() / "papers"
 
 
 def save(claim_result: ClaimResult, folder: Path | None = None) -> Path:
-    """Store a result, replacing an older one of the same claim; raise BadInput."""
+    """Store a result, replacing an older one of the same claim; raises BadInput."""
     path = create_folder(folder or own_folder()) / f"{claim_result.claim}.json"
-    text = json.dumps(claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False)
+    text = json.dumps(
+        claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False
+    )
     write_whole(path, f"{text}\n")
     return path
 
 
 def load(claim_id: str, folder: Path) -> ClaimResult | None:
-    """Return a stored result, or None if this version cannot read it."""
+    """A stored result, or None if this version cannot read it."""
     path = folder / f"{claim_id}.json"
     try:
         stamp = path.stat().st_mtime_ns
@@ -108,10 +124,10 @@ def _read(path: Path, stamp: int) -> ClaimResult | None:
 
 
 def recorded_result(claim_id: str) -> ClaimResult | None:
-    """Return the shipped result."""
+    """The shipped result."""
     return load(claim_id, RECORDED_FOLDER)
 
 
 def last(claim: Claim) -> ClaimResult | None:
-    """Return this machine's result, otherwise the shipped one."""
+    """This machine's result, otherwise the shipped one."""
     return load(claim.id, own_folder()) or recorded_result(claim.id)

@@ -62,7 +62,7 @@ class MeasuredFigure(_Strict):
     over: Literal["", "lowest", "highest", "mean", "range", "size"] = ""
 
     def __call__(self, results: Results) -> float:
-        """Return the figure; raise MissingResult."""
+        """The figure; raises MissingResult."""
         places = self._places(results)
         if not self.over:
             if len(places) != 1:
@@ -89,14 +89,20 @@ class MeasuredFigure(_Strict):
             places = _closest(places, name, target)
         if self.along and places:
             pick = min if self.at == "first" else max
-            places = _closest(places, self.along, pick(_at(place, self.along) for place in places))
+            places = _closest(
+                places, self.along, pick(_at(place, self.along) for place in places)
+            )
         return places
 
     def _fits(self, place: Measured) -> bool:
         if place.label not in self._labels:
             return False
-        has_epsilon = None in (self.epsilon, place.epsilon) or place.epsilon == self.epsilon
-        has_grid = all(place.grid.get(name, value) == value for name, value in self.grid.items())
+        has_epsilon = (
+            None in (self.epsilon, place.epsilon) or place.epsilon == self.epsilon
+        )
+        has_grid = all(
+            place.grid.get(name, value) == value for name, value in self.grid.items()
+        )
         is_within = all(
             low <= _at(place, name) <= high for name, (low, high) in self.within.items()
         )
@@ -111,7 +117,7 @@ class MeasuredFigure(_Strict):
 
 
 def _at(place: Measured, name: str) -> float:
-    """Return the value of `epsilon` or of a parameter at a place; raise MissingResult."""
+    """The value of `epsilon` or of a parameter at a place; raises MissingResult."""
     at = place.epsilon if name == "epsilon" else place.grid.get(name)
     if at is None:
         raise MissingResult(f"{place.label} has a result without {name}")
@@ -165,7 +171,7 @@ class MeasuredLine(_Strict):
     none: float | None = None
 
     def __call__(self, results: Results) -> dict[float, float]:
-        """Return medians by place, ascending; raise MissingResult."""
+        """Medians by place, ascending; raises MissingResult."""
         if not self.averaged:
             return line(results, self.label, self.along)
         medians: dict[float, list[float]] = {}
@@ -189,12 +195,12 @@ class LinePair(_Strict):
     within: tuple[float, float] = (0.0, 1.0)
 
     def __call__(self, results: Results) -> dict[float, float]:
-        """Return how far the upper line is above the lower one; raise MissingResult."""
+        """How far the upper line is above the lower one; raises MissingResult."""
         return part(gaps(results, self.upper, self.lower, self.along), *self.within)
 
 
 def gaps(results: Results, upper: str, lower: str, name: str) -> dict[float, float]:
-    """Return how far one line is above another, by place."""
+    """How far one line is above another, by place."""
     above = line(results, upper, name)
     below = line(results, lower, name)
     if above.keys() != below.keys():
@@ -203,7 +209,7 @@ def gaps(results: Results, upper: str, lower: str, name: str) -> dict[float, flo
 
 
 def part(values: Mapping[float, float], low: float, high: float) -> dict[float, float]:
-    """Return the part of a line from `low` to `high`; raise MissingResult if nothing is there."""
+    """The part of a line from `low` to `high`; raises MissingResult if nothing is there."""
     chosen_values = {at: value for at, value in values.items() if low <= at <= high}
     if not chosen_values:
         raise MissingResult(f"nothing was measured from {low:g} to {high:g}")
@@ -230,7 +236,9 @@ def on_each(name: str, clause: Clause) -> Clause:
         return parts
 
     def figures(results: Results) -> str:
-        figures_of = {value: clause.figures(part) for value, part in parts(results).items()}
+        figures_of = {
+            value: clause.figures(part) for value, part in parts(results).items()
+        }
         if len(figures_of) == 1:
             return "".join(figures_of.values())
         prefix = "ε = " if name == "epsilon" else ""
@@ -325,8 +333,12 @@ class Near(Row):
         return judged(
             self.words,
             self.near,
-            lambda value: self.within * abs(self.published) - abs(value - self.published),
-            lambda value: f"measured {number(value)}, published {number(self.published)}",
+            lambda value: (
+                self.within * abs(self.published) - abs(value - self.published)
+            ),
+            lambda value: (
+                f"measured {number(value)}, published {number(self.published)}"
+            ),
         )
 
 
@@ -340,8 +352,13 @@ class Close(Row):
     def comparison(self) -> Clause:
         return judged(
             self.words,
-            lambda results: (self.to(results), [figure(results) for figure in self.close]),
-            lambda both: self.within * abs(both[0]) - max(abs(one - both[0]) for one in both[1]),
+            lambda results: (
+                self.to(results),
+                [figure(results) for figure in self.close],
+            ),
+            lambda both: (
+                self.within * abs(both[0]) - max(abs(one - both[0]) for one in both[1])
+            ),
             lambda both: (
                 f"{', '.join(f'{one:.4f}' for one in both[1])} in private, {both[0]:.4f} without"
             ),
@@ -414,9 +431,9 @@ class Computed(_Strict):
     quote: str
 
 
-ROW = TypeAdapter[Computed | Less | Between | Near | Close | Rises | Falls | Highest | Lower](
+ROW = TypeAdapter[
     Computed | Less | Between | Near | Close | Rises | Falls | Highest | Lower
-)
+](Computed | Less | Between | Near | Close | Rises | Falls | Highest | Lower)
 
 
 def clauses_of(

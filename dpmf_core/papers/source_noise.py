@@ -31,7 +31,7 @@ STEPS = 10
 
 
 def chien(epsilon: float, delta: float = 1e-5) -> SourceNoise:
-    """Return the noise of Chien et al. 2021, Thm. 1: sigma = sqrt(2kT(eps + ln(1/delta)))/eps.
+    """The noise of Chien et al. 2021, Thm. 1: sigma = sqrt(2kT(eps + ln(1/delta)))/eps.
 
     Both statistics of a step move by sqrt(k) at multiplier sigma.
     """
@@ -53,8 +53,10 @@ def chien(epsilon: float, delta: float = 1e-5) -> SourceNoise:
     )
 
 
-def jain(epsilon: float, delta: float = 1e-6, row_bound: RowBound = "2L") -> SourceNoise:
-    """Return the noise of Jain et al. 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
+def jain(
+    epsilon: float, delta: float = 1e-6, row_bound: RowBound = "2L"
+) -> SourceNoise:
+    """The noise of Jain et al. 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
 
     row_bound: of the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1]. L: rows
     projected to L, as in private SVD [Alg. 4, T = 1].
@@ -73,8 +75,10 @@ def jain(epsilon: float, delta: float = 1e-6, row_bound: RowBound = "2L") -> Sou
     return SourceNoise(f"Jain et al. 2018, {method}", words, event, delta)
 
 
-def saha(epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = False) -> SourceNoise:
-    """Return the noise of Saha & Imtiaz 2022, Alg. 2, without outliers.
+def saha(
+    epsilon: float, delta: float = 1e-5, steps: int = 100, tight: bool = False
+) -> SourceNoise:
+    """The noise of Saha & Imtiaz 2022, Alg. 2, without outliers.
 
     The classical Gaussian mechanism on two statistics in every step, at sensitivities of 2/N.
     tight: the same noise with the true sensitivities: 1/N for adding or removing a row, √2/N for
@@ -115,14 +119,18 @@ class NoiseSource:
 
 
 def _both_sensitivities(steps: int) -> Callable[[float], tuple[SourceNoise, ...]]:
-    return lambda epsilon: (saha(epsilon, steps=steps), saha(epsilon, steps=steps, tight=True))
+    return lambda epsilon: (
+        saha(epsilon, steps=steps),
+        saha(epsilon, steps=steps, tight=True),
+    )
 
 
 SOURCE_NOISE = by_id(
     (
         NoiseSource("Chien et al. 2021", lambda epsilon: (chien(epsilon),)),
         NoiseSource(
-            "Jain et al. 2018", lambda epsilon: (jain(epsilon), jain(epsilon, row_bound="L"))
+            "Jain et al. 2018",
+            lambda epsilon: (jain(epsilon), jain(epsilon, row_bound="L")),
         ),
         NoiseSource("Saha & Imtiaz 2022, 100 steps", _both_sensitivities(100), 0.5),
         NoiseSource("Saha & Imtiaz 2022, 500 steps", _both_sensitivities(500), 0.5),

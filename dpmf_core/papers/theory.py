@@ -67,7 +67,9 @@ class Bound:
 
 
 AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
-EACH = 40  # ratings of a user along the axis of items, so that they are as many everywhere
+EACH = (
+    40  # ratings of a user along the axis of items, so that they are as many everywhere
+)
 # where the axis does not move
 PLACES: dict[Axis, Place] = {
     "users": Place(20_000, 1_000, 10.0),
@@ -80,7 +82,7 @@ SMALLEST = 1e-12  # an error below it counts as this
 
 
 def place_at(axis: Axis, x: float) -> Place:
-    """Return the place of a value on an axis, with the data's share of observed entries.
+    """The place of a value on an axis, with the data's share of observed entries.
 
     A user has 20 log n of m entries, or EACH along the axis of items.
     """
@@ -105,14 +107,16 @@ class Exponent:
 
 
 def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
-    """Return the exponent of error over x by least squares on logarithms, with Student's interval.
+    """The exponent of error over x by least squares on logarithms, with Student's interval.
 
     draws: (x, error) of every run, x positive. Raises MissingResult for fewer than three draws or
     two x.
     """
     logs = np.log([(x, max(error, SMALLEST)) for x, error in draws])
     if len(logs) < 3 or len(np.unique(logs[:, 0])) < 2:
-        raise MissingResult(f"an exponent needs three draws at two sizes, there are {len(logs)}")
+        raise MissingResult(
+            f"an exponent needs three draws at two sizes, there are {len(logs)}"
+        )
     x, y = (logs - logs.mean(axis=0)).T
     slope = float(x @ y / (x @ x))
     rest = y - slope * x
@@ -123,7 +127,7 @@ def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
 
 
 def draws_along(axis: Axis, results: Results) -> list[tuple[float, float]]:
-    """Return the place on an axis and the error of every run; raise MissingResult."""
+    """The place on an axis and the error of every run; raises MissingResult."""
     draws = []
     for result in results:
         at = result.epsilon if axis == "epsilon" else result.grid.get(axis)
@@ -134,7 +138,7 @@ def draws_along(axis: Axis, results: Results) -> list[tuple[float, float]]:
 
 
 def medians(draws: Iterable[tuple[float, float]]) -> dict[float, float]:
-    """Return the median error at each place, ascending."""
+    """The median error at each place, ascending."""
     errors: dict[float, list[float]] = {}
     for at, error in sorted(draws):
         errors.setdefault(at, []).append(error)
@@ -142,16 +146,19 @@ def medians(draws: Iterable[tuple[float, float]]) -> dict[float, float]:
 
 
 def fitted(
-    bound: Bound, axis: Axis, draws: Iterable[tuple[float, float]], values: Iterable[float]
+    bound: Bound,
+    axis: Axis,
+    draws: Iterable[tuple[float, float]],
+    values: Iterable[float],
 ) -> list[float]:
-    """Return the bound along an axis, times the constant that fits the first median."""
+    """The bound along an axis, times the constant that fits the first median."""
     start, error = next(iter(medians(draws).items()))
     constant = error / bound.error(place_at(axis, start))
     return [constant * bound.error(place_at(axis, x)) for x in values]
 
 
 def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
-    """Return the least-squares exponent of the bound's curve over these values of the axis.
+    """The least-squares exponent of the bound's curve over these values of the axis.
 
     Logarithms of a bound make it vary.
     """
@@ -162,7 +169,7 @@ def bound_exponent(bound: Bound, axis: Axis, values: Iterable[float]) -> float:
 
 
 def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
-    """Return runs along an axis.
+    """Runs along an axis.
 
     The data along items have about EACH ratings per user; ratings are removed before items.
     """
@@ -185,7 +192,9 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
             yield Sweep(
                 data=data,
                 methods=tuple(map(as_published, on_lowrank(method))),
-                epsilons=(5.0, 10.0, 20.0) if axis == "epsilon" else (PLACES[axis].epsilon,),
+                epsilons=(5.0, 10.0, 20.0)
+                if axis == "epsilon"
+                else (PLACES[axis].epsilon,),
                 seeds=(0, 1, 2),
                 grid={"steps": numbers} if numbers else {},
             )
@@ -194,16 +203,23 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
 
 
 def best_steps(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the number of steps with the lowest median at every place."""
+    """The number of steps with the lowest median at every place."""
     best: dict[tuple[object, ...], Measured] = {}
     for point in Draws.of_runs(points, runs).measured(metric):
-        place = (point.label, point.epsilon, point.grid.get("users"), point.grid.get("items"))
+        place = (
+            point.label,
+            point.epsilon,
+            point.grid.get("users"),
+            point.grid.get("items"),
+        )
         if place not in best or point.median < best[place].median:
             best[place] = point
     return list(best.values())
 
 
-def no_slower(words: str, exponents: Callable[[Results], tuple[Exponent, float]]) -> Clause:
+def no_slower(
+    words: str, exponents: Callable[[Results], tuple[Exponent, float]]
+) -> Clause:
     """State that the interval of the measured exponent is not wholly above the bound's.
 
     exponents: the measured one, and that of the bound's curve over the same places.
@@ -212,7 +228,9 @@ def no_slower(words: str, exponents: Callable[[Results], tuple[Exponent, float]]
         words,
         exponents,
         lambda both: both[1] - both[0].low,
-        lambda both: f"measured exponent {both[0]}, of the bound {round(both[1], 2) + 0.0:+.2f}",
+        lambda both: (
+            f"measured exponent {both[0]}, of the bound {round(both[1], 2) + 0.0:+.2f}"
+        ),
     )
 
 
@@ -224,12 +242,14 @@ def no_worse(bound: Bound, axis: Axis) -> Clause:
         draws = draws_along(axis, results)
         return exponent(draws), bound_exponent(bound, axis, [x for x, _ in draws])
 
-    clause = no_slower(f"the error {how} as fast along {AXES[axis]} as the bound", exponents)
+    clause = no_slower(
+        f"the error {how} as fast along {AXES[axis]} as the bound", exponents
+    )
     return replace(clause, place=bound.place, quote=bound.quote)
 
 
 def claim_id(algorithm: str, axis: Axis) -> str:
-    """Return the id of the claim that measures this algorithm along this axis."""
+    """The id of the claim that measures this algorithm along this axis."""
     return f"theory-{algorithm}-{axis}"
 
 
@@ -243,7 +263,7 @@ def bound_claims(
     limits: str = "",
     left_open: str = "",
 ) -> tuple[Claim, ...]:
-    """Return a claim along each axis of a bound.
+    """A claim along each axis of a bound.
 
     steps: to try on data; none for the default. words: how the method deviates from the source's.
     """

@@ -2,7 +2,15 @@
 
 from dpmf_core.privacy.accounting import calibrate
 from dpmf_core.privacy.budget import Budget, Calibration, NoiseKind, default_delta
-from dpmf_core.privacy.events import NOTHING, Event, Ledger, Repeat, Sequence, normal_form, sequence
+from dpmf_core.privacy.events import (
+    NOTHING,
+    Event,
+    Ledger,
+    Repeat,
+    Sequence,
+    normal_form,
+    sequence,
+)
 from dpmf_core.privacy.guarantee import (
     NOT_PRIVATE,
     PERSON,

@@ -21,7 +21,15 @@ NOT_COVERED = (
     " people in other data: a copy with other rows or values, a part that was used alone, or copies"
     " in another session or on another machine. Add what was released from those yourself."
 )
-HEAD = ("what", "times", "epsilon each", "together", "state", "first (UTC)", "last (UTC)")
+HEAD = (
+    "what",
+    "times",
+    "epsilon each",
+    "together",
+    "state",
+    "first (UTC)",
+    "last (UTC)",
+)
 
 
 def in_words(account_total: Total, budget: Budget | None) -> str:
@@ -35,7 +43,10 @@ def in_words(account_total: Total, budget: Budget | None) -> str:
 
 
 def account_text(
-    account_total: Total, budget: Budget | None, lines: Sequence[AccountLine], n_raw_errors: int
+    account_total: Total,
+    budget: Budget | None,
+    lines: Sequence[AccountLine],
+    n_raw_errors: int,
 ) -> str:
     """The total, its parts in a table, and what it does not cover."""
     first = in_words(account_total, budget)

@@ -38,7 +38,9 @@ LOG_ORDERS = (-12.0, 18.0)  # the range of log(alpha - 1) in which an order is s
 
 def failure(event: Event) -> float:
     """The probability that any release of an event fails, at most."""
-    return -math.expm1(sum(count * math.log1p(-leaf.failure) for leaf, count in normal_form(event)))
+    return -math.expm1(
+        sum(count * math.log1p(-leaf.failure) for leaf, count in normal_form(event))
+    )
 
 
 def _unfailing(event: Event) -> Event:
@@ -63,7 +65,9 @@ def with_failures(rule: Callable[[Event, float, Relation], float]) -> Rule:
     """
 
     @functools.wraps(rule)
-    def whole(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+    def whole(
+        event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
+    ) -> float:
         p = failure(event)
         if not p:
             return rule(event, delta, relation)
@@ -76,7 +80,9 @@ def with_failures(rule: Callable[[Event, float, Relation], float]) -> Rule:
 
 def _pure_epsilon(ledger: Ledger, relation: Relation) -> float:
     """The sum of pure epsilons (delta = 0); infinite if any release is Gaussian."""
-    return sum(count * leaf.pure_epsilon(leaf.multiplier(relation)) for leaf, count in ledger)
+    return sum(
+        count * leaf.pure_epsilon(leaf.multiplier(relation)) for leaf, count in ledger
+    )
 
 
 def _range(ledger: Ledger, relation: Relation) -> float:
@@ -105,7 +111,8 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
             f"At most {MOST_LAPLACE:,} releases without Gaussian noise can be composed numerically."
             f" Got {releases:,}. Plan fewer releases."
         )
-    interval = _range(ledger, relation) / 1e5  # as fine for epsilon 0.01 as for 500, and as quick
+    # as fine for epsilon 0.01 as for 500, and as quick
+    interval = _range(ledger, relation) / 1e5
     parts = [
         leaf.privacy_loss(leaf.multiplier(relation), interval).self_compose(count)
         for leaf, count in ledger
@@ -113,9 +120,13 @@ def _pld(ledger: Ledger, relation: Relation) -> Any:
     return functools.reduce(lambda first, second: first.compose(second), parts)
 
 
-def renyi(event: Event, relation: Relation = Relation.ADD_REMOVE) -> Callable[[float], float]:
+def renyi(
+    event: Event, relation: Relation = Relation.ADD_REMOVE
+) -> Callable[[float], float]:
     """The Renyi curve alpha -> rdp(alpha) of a ledger."""
-    parts = [(leaf, count, leaf.multiplier(relation)) for leaf, count in normal_form(event)]
+    parts = [
+        (leaf, count, leaf.multiplier(relation)) for leaf, count in normal_form(event)
+    ]
 
     def curve(alpha: float) -> float:
         return sum(count * leaf.renyi(alpha, z) for leaf, count, z in parts)
@@ -157,7 +168,11 @@ def rdp_tight(event: Event, delta: float, relation: Relation) -> float:
 def epsilon_of_renyi(curve: Callable[[float], float], delta: float) -> float:
     """The epsilon at delta of a Renyi curve: Canonne, Kamath & Steinke 2020, Prop. 12."""
     return _best_order(
-        lambda alpha: curve(alpha) + math.log1p(-1 / alpha) - math.log(delta * alpha) / (alpha - 1)
+        lambda alpha: (
+            curve(alpha)
+            + math.log1p(-1 / alpha)
+            - math.log(delta * alpha) / (alpha - 1)
+        )
     )
 
 
@@ -204,7 +219,9 @@ def _single(ledger: Ledger) -> Mechanism | None:
 
 
 @with_failures
-def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+def epsilon(
+    event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
+) -> float:
     """Compute the exact epsilon of an event.
 
     Gaussian ledgers are accounted by the Gaussian formula, others by PLD. PLD rounds upwards and
@@ -239,15 +256,22 @@ def epsilon(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
     pld_epsilon = math.inf
     if _range(ledger, relation) <= MOST_LOSS:
         pld_epsilon = float(_pld(ledger, relation).get_epsilon_for_delta(delta))
-    return min(pld_epsilon, _pure_epsilon(ledger, relation), rdp_tight(event, delta, relation))
+    return min(
+        pld_epsilon, _pure_epsilon(ledger, relation), rdp_tight(event, delta, relation)
+    )
 
 
-def delta(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+def delta(
+    event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
+) -> float:
     """The exact delta of an event at epsilon; 1 where losses are too large to compose."""
     if all_gaussian(event):
         return math.exp(log_delta(mu(event, relation), epsilon))
     if p := failure(event):
-        return min(1.0, p + delta(_unfailing(event), max(0.0, epsilon + math.log1p(-p)), relation))
+        return min(
+            1.0,
+            p + delta(_unfailing(event), max(0.0, epsilon + math.log1p(-p)), relation),
+        )
     ledger = normal_form(event)
     if epsilon >= _pure_epsilon(ledger, relation):
         return 0.0

@@ -24,7 +24,15 @@ import numpy as np
 from dpmf_core.base.documents import html_table
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.hashing import OWNED_BY
-from dpmf_core.privacy import Event, Guarantee, Ledger, Noise, Relation, normal_form, sequence
+from dpmf_core.privacy import (
+    Event,
+    Guarantee,
+    Ledger,
+    Noise,
+    Relation,
+    normal_form,
+    sequence,
+)
 from dpmf_core.privacy.account_files import (
     JOINED,
     accounts_file,
@@ -37,7 +45,15 @@ from dpmf_core.privacy.account_texts import account_text
 from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import event_of
 from dpmf_core.privacy.formatting import epsilon_text
-from dpmf_core.privacy.odometer import AccountEntry, AccountLine, Charge, Total, check, lines, total
+from dpmf_core.privacy.odometer import (
+    AccountEntry,
+    AccountLine,
+    Charge,
+    Total,
+    check,
+    lines,
+    total,
+)
 from dpmf_core.privacy.receipts import Private
 
 LEDGER = "DPMF_LEDGER"  # the environment variable that names the default ledger file
@@ -79,7 +95,9 @@ class NoisePermit:
     @property
     def ledger(self) -> Ledger:
         """Everything released so far."""
-        return normal_form(sequence(*(event_of(noise.ledger) for noise in self._noises)))
+        return normal_form(
+            sequence(*(event_of(noise.ledger) for noise in self._noises))
+        )
 
 
 @dataclass(frozen=True)
@@ -157,7 +175,15 @@ class Account:
             )
             for line in self.lines
         ]
-        head = ["what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"]
+        head = [
+            "what",
+            "times",
+            "ε each",
+            "ε together",
+            "state",
+            "first (UTC)",
+            "last (UTC)",
+        ]
         return html_table(head, rows, f"{self.total.words}. {NOT_COVERED}")
 
     def __repr__(self) -> str:
@@ -196,7 +222,8 @@ class Account:
             state = "cancelled"
             raise
         finally:
-            with contextlib.suppress(BadInput):  # the full charge stays, which is never too little
+            # the full charge stays, which is never too little
+            with contextlib.suppress(BadInput):
                 self.settle(entry, charge.under(permit.guarantee), permit.ledger, state)
 
     def enter(self, charge: Charge, name: str | None = None) -> int:
@@ -205,7 +232,9 @@ class Account:
         name: of the entry; by default a random one.
         """
         with open_file(self.file) as db:
-            return self._enter(db, charge, name or secrets.token_hex(16), "running", _now())
+            return self._enter(
+                db, charge, name or secrets.token_hex(16), "running", _now()
+            )
 
     def enter_stored(self, charge: Charge, name: str, drawn_at: str) -> None:
         """Add the charge of a stored result, unless the account holds an entry of this name.
@@ -219,7 +248,12 @@ class Account:
                 self._enter(db, charge, name, "finished", drawn_at or _now())
 
     def _enter(
-        self, db: sqlite3.Connection, charge: Charge, name: str, state: str, drawn_at: str
+        self,
+        db: sqlite3.Connection,
+        charge: Charge,
+        name: str,
+        state: str,
+        drawn_at: str,
     ) -> int:
         self._there(db)
         before = [entry.charge for entry in self._entries(db)]
@@ -229,7 +263,9 @@ class Account:
         row = (self.key, drawn_at, state, json.dumps(plain_charge(charge)), name)
         return int(db.execute(query, row).lastrowid or 0)
 
-    def settle(self, entry: int, charge: Charge, ledger: Ledger | None, state: ChargeState) -> None:
+    def settle(
+        self, entry: int, charge: Charge, ledger: Ledger | None, state: ChargeState
+    ) -> None:
         """Settle an entry to what was drawn.
 
         ledger: None if it is not known; then the whole charge stays.
@@ -309,7 +345,11 @@ def _now() -> str:
 
 
 def account_of(
-    data: Private, ledger: str | Path | None = None, lasting: bool = True, *, in_hand: bool = False
+    data: Private,
+    ledger: str | Path | None = None,
+    lasting: bool = True,
+    *,
+    in_hand: bool = False,
 ) -> Account | None:
     """The account of a run on these data; None if the data are public.
 
@@ -340,7 +380,9 @@ def account_of(
     if ledger is not None:
         return Account(Path(ledger).expanduser())
     process = (_process_key(),) if in_hand else ()
-    return Account(accounts_file(), data.account, lasting, (*process, *_key_of_rows(data)))
+    return Account(
+        accounts_file(), data.account, lasting, (*process, *_key_of_rows(data))
+    )
 
 
 def _key_of_rows(data: Private) -> tuple[str, ...]:
@@ -387,10 +429,22 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
     if file.exists():
         with open_file(file) as db:
             present = uploads()
-            lasting = {key for (key,) in db.execute("SELECT key FROM accounts WHERE lasting")}
-            keys = [key for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")]
+            lasting = {
+                key for (key,) in db.execute("SELECT key FROM accounts WHERE lasting")
+            }
+            keys = [
+                key
+                for (key,) in db.execute("SELECT key FROM accounts WHERE NOT lasting")
+            ]
             groups = {key: _joined(db, key) for key in keys}
-            _remove(db, [key for key in keys if not {*lasting, *present}.intersection(groups[key])])
+            _remove(
+                db,
+                [
+                    key
+                    for key in keys
+                    if not {*lasting, *present}.intersection(groups[key])
+                ],
+            )
 
 
 @dataclass(frozen=True)
@@ -421,7 +475,9 @@ def shared_files() -> list[SharedFile]:
         charges.setdefault(fingerprint, {}).setdefault(key, []).append(plain)
     return [
         SharedFile(
-            name, len(accounts), total([charge for part in accounts.values() for charge in part])
+            name,
+            len(accounts),
+            total([charge for part in accounts.values() for charge in part]),
         )
         for name, accounts in charges.items()
         if len(accounts) > 1

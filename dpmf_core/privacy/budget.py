@@ -34,7 +34,9 @@ class Calibration(StrEnum):
 class Budget(BaseModel):
     """What a run may spend: (epsilon, delta)-DP for one unit under a neighbouring relation."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True
+    )
 
     epsilon: float = Field(ge=1e-4, le=1000, allow_inf_nan=False, title="ε")
     """total privacy loss of the run; smaller is more private"""

@@ -101,7 +101,9 @@ class Certainty:
         claim: what the attacker suspects, such as "that you took part"; by default that of the
         unit.
         """
-        return self.with_premises(f"Someone who starts at 50:50 can become {self.verdict(claim)}")
+        return self.with_premises(
+            f"Someone who starts at 50:50 can become {self.verdict(claim)}"
+        )
 
     @property
     def words_of_figure(self) -> str:
@@ -167,12 +169,17 @@ def success_text(success: float) -> str:
     times = f"{100 * success:.0f}"
     if success >= 0.995:
         times = "over 99"
-    return f"The best attacker is right {times} times in 100; guessing is right 50 times."
+    return (
+        f"The best attacker is right {times} times in 100; guessing is right 50 times."
+    )
 
 
 @functools.lru_cache(maxsize=1024)
 def certainty_at(
-    epsilon: float, delta: float, unit: str = "user", relation: Relation = Relation.ADD_REMOVE
+    epsilon: float,
+    delta: float,
+    unit: str = "user",
+    relation: Relation = Relation.ADD_REMOVE,
 ) -> Certainty:
     """The certainty for Gaussian noise that costs exactly epsilon at delta."""
     gaussian = Gaussian(1 / gaussian_mu(epsilon, delta))
@@ -181,7 +188,10 @@ def certainty_at(
 
 @functools.lru_cache(maxsize=256)
 def certainty_of(
-    event: Event, delta: float, unit: str = "user", relation: Relation = Relation.ADD_REMOVE
+    event: Event,
+    delta: float,
+    unit: str = "user",
+    relation: Relation = Relation.ADD_REMOVE,
 ) -> Certainty:
     """The certainty for releases, by their exact curve."""
     epsilon = epsilon_of(event, delta, relation)

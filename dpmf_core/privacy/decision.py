@@ -127,8 +127,11 @@ def _exception(
     units = {charge.unit for charge in _covered(charges)}
     if len(units) > 1 or (prices and price_exception is None):
         return None
-    of_selections = sum(price[whole.relation is Relation.REPLACE_ONE] for price in prices)
-    if whole.epsilon < of_selections:  # their composition costs less, and its exception is unknown
+    of_selections = sum(
+        price[whole.relation is Relation.REPLACE_ONE] for price in prices
+    )
+    # their composition costs less, and its exception is unknown
+    if whole.epsilon < of_selections:
         return None
     of_runs = max(0.0, whole.epsilon - of_selections)
     # the price of a selection is not in the ledger, which holds the other releases
@@ -156,7 +159,10 @@ def _covered(charges: Iterable[Charge]) -> list[Charge]:
 
 
 def planned_run(
-    epsilon: float, delta: float, relation: Relation = Relation.ADD_REMOVE, title: str = "training"
+    epsilon: float,
+    delta: float,
+    relation: Relation = Relation.ADD_REMOVE,
+    title: str = "training",
 ) -> Charge:
     """The charge of a run with Gaussian noise that costs exactly epsilon at delta.
 
@@ -169,7 +175,9 @@ def planned_run(
     return Charge(title, ledger, Status.PROVEN, delta=delta, relation=relation)
 
 
-def for_group(charges: Iterable[Charge], size: int, price: float | None = None) -> list[Charge]:
+def for_group(
+    charges: Iterable[Charge], size: int, price: float | None = None
+) -> list[Charge]:
     """The charges as they count for a group of `size` units together.
 
     price: that of a private selection for the group, if the charges hold one whose price is known.
@@ -182,7 +190,9 @@ def _for_group(charge: Charge, size: int, price: float | None) -> Charge:
     if not charge.covered:
         return charge
     if charge.price is None:
-        return replace(charge, ledger=normal_form(of_group(event_of(charge.ledger), size)))
+        return replace(
+            charge, ledger=normal_form(of_group(event_of(charge.ledger), size))
+        )
     if price is None:
         raise UnsupportedEvent(
             f"The cost of {charge.title} is not known for a group. Account it for one unit."

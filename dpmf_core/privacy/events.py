@@ -112,7 +112,9 @@ def _counts(leaves: Iterable[tuple[Mechanism, int]]) -> dict[Mechanism, int]:
 def _is_missing(name: str, counts: Mapping[Mechanism, int]) -> bool:
     """Whether this companion is released less often than the release that names it."""
     there = sum(count for leaf, count in counts.items() if leaf.statistic == name)
-    return there < sum(count for leaf, count in counts.items() if leaf.companion == name)
+    return there < sum(
+        count for leaf, count in counts.items() if leaf.companion == name
+    )
 
 
 def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
@@ -124,7 +126,9 @@ def ledger_rows(ledger: Ledger) -> list[dict[str, Any]]:
     rows = []
     for leaf, count in ledger:
         stored = {
-            name: value for name, value in asdict(leaf).items() if OPTIONAL.get(name) != value
+            name: value
+            for name, value in asdict(leaf).items()
+            if OPTIONAL.get(name) != value
         }
         rows.append({"mechanism": leaf.mechanism, **stored, "count": count})
     return rows
@@ -150,7 +154,11 @@ def _event_of_row(row: Mapping[str, Any]) -> Event:
             f"The mechanism of a ledger's row must be one of {', '.join(MECHANISMS)}. Got"
             f" {row.get('mechanism')!r}."
         )
-    values = {field.name: row[field.name] for field in fields(kind) if field.name in row}
+    values = {
+        field.name: row[field.name] for field in fields(kind) if field.name in row
+    }
     if missing := [name for name in needed_fields(kind) if name not in row]:
-        raise ValueError(f"A ledger's row of {kind.mechanism} lacks {', '.join(missing)}.")
+        raise ValueError(
+            f"A ledger's row of {kind.mechanism} lacks {', '.join(missing)}."
+        )
     return Repeat(kind(**values), row["count"])

@@ -22,7 +22,13 @@ from dpmf_core.privacy.events import (
     event_of_rows,
     normal_form,
 )
-from dpmf_core.privacy.mechanisms import Gaussian, Laplace, Mechanism, Relation, UnsupportedEvent
+from dpmf_core.privacy.mechanisms import (
+    Gaussian,
+    Laplace,
+    Mechanism,
+    Relation,
+    UnsupportedEvent,
+)
 
 if TYPE_CHECKING:  # it takes a second to load, and most runs do not need it
     from dp_accounting.dp_event import DpEvent
@@ -131,7 +137,9 @@ def dp_event_epsilon(
     theirs = NeighboringRelation.ADD_OR_REMOVE_ONE
     if relation == Relation.REPLACE_ONE:
         theirs = NeighboringRelation.REPLACE_ONE
-    accountants = [kind(neighboring_relation=theirs) for kind in (PLDAccountant, RdpAccountant)]
+    accountants = [
+        kind(neighboring_relation=theirs) for kind in (PLDAccountant, RdpAccountant)
+    ]
     epsilons = [
         _epsilon_by(accountant, event, delta)
         for accountant in accountants
@@ -159,8 +167,13 @@ def dp_event_to_json(event: "DpEvent") -> dict[str, Any]:
     """An event of `dp_accounting` as JSON: its kind, and its fields by name."""
     import attr
 
-    fields = {field.name: getattr(event, field.name) for field in attr.fields(type(event))}
-    return {KIND: type(event).__name__, **{name: _to_json(value) for name, value in fields.items()}}
+    fields = {
+        field.name: getattr(event, field.name) for field in attr.fields(type(event))
+    }
+    return {
+        KIND: type(event).__name__,
+        **{name: _to_json(value) for name, value in fields.items()},
+    }
 
 
 def _to_json(value: Any) -> Any:
@@ -184,11 +197,15 @@ def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
             f"The '{KIND}' of an event is one of {', '.join(sorted(kinds_by_name))}. Got"
             f" {str(content.get(KIND))[:60]!r}."
         )
-    fields = {name: _from_json(value) for name, value in content.items() if name != KIND}
+    fields = {
+        name: _from_json(value) for name, value in content.items() if name != KIND
+    }
     try:
         return kind(**fields)
     except (TypeError, ValueError) as error:
-        raise BadInput(f"A {kind.__name__} cannot be made of {sorted(fields)}: {error}.") from None
+        raise BadInput(
+            f"A {kind.__name__} cannot be made of {sorted(fields)}: {error}."
+        ) from None
 
 
 def _from_json(value: Any) -> Any:
@@ -209,22 +226,29 @@ def read_ledger(path: Path) -> "Event | DpEvent":
     try:
         content = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise BadInput(f"{path.name} cannot be read as JSON: {error}. Give a JSON file.") from None
+        raise BadInput(
+            f"{path.name} cannot be read as JSON: {error}. Give a JSON file."
+        ) from None
     if isinstance(content, dict) and isinstance(content.get("ledger"), list):
         try:
             event = event_of_rows(content["ledger"])
             require_joint_factors(normal_form(event))
         except (ValueError, TypeError, KeyError, AttributeError) as error:
-            raise BadInput(f"The ledger in {path.name} cannot be read: {error}") from None
+            raise BadInput(
+                f"The ledger in {path.name} cannot be read: {error}"
+            ) from None
         return event
     if isinstance(content, dict) and isinstance(content.get(EVENT), dict):
         try:
             event = dp_event_from_json(content[EVENT])
-            with contextlib.suppress(UnsupportedEvent):  # then its kinds exist only there
+            # then its kinds exist only there
+            with contextlib.suppress(UnsupportedEvent):
                 return from_dp_event(event)
             return event
         except (ValueError, TypeError) as error:
-            raise BadInput(f"The event in {path.name} cannot be read: {error}") from None
+            raise BadInput(
+                f"The event in {path.name} cannot be read: {error}"
+            ) from None
     raise BadInput(
         f"{path.name} holds no ledger. A ledger is a JSON object with rows under 'ledger', as"
         " `account --json` writes them, or with an event of dp_accounting under 'dp_event'."
@@ -242,7 +266,9 @@ def require_joint_factors(ledger: Ledger) -> None:
         for leaf, _ in sorted(claims, key=lambda entry: _most_noise(entry[0])):
             most = _most_noise(leaf)
             needed = sum(count for claim, count in claims if _most_noise(claim) <= most)
-            if needed > sum(count for other, count in ledger if _is_companion(other, leaf)):
+            if needed > sum(
+                count for other, count in ledger if _is_companion(other, leaf)
+            ):
                 raise ValueError(
                     f"the joint factor {leaf.joint_factor:g} of {leaf.statistic!r} is not proved"
                     f" next to these releases of {name!r}. It needs as many of them, of noise"

@@ -43,7 +43,10 @@ class FailingGaussian(Gaussian, ABC):
     @property
     def otherwise(self) -> Mechanism:
         return Gaussian(
-            self.noise_multiplier, self.statistic, self.sensitivity, self.replace_one_factor
+            self.noise_multiplier,
+            self.statistic,
+            self.sensitivity,
+            self.replace_one_factor,
         )
 
     @staticmethod
@@ -82,7 +85,9 @@ class ThresholdedCounts(FailingGaussian):
                 f" {self.most!r}."
             )
         if self.sensitivity != 1.0:
-            raise ValueError(f"Thresholded counts have sensitivity 1. Got {self.sensitivity!r}.")
+            raise ValueError(
+                f"Thresholded counts have sensitivity 1. Got {self.sensitivity!r}."
+            )
 
     @property
     def threshold(self) -> float:
@@ -111,4 +116,8 @@ class PaddedCount(FailingGaussian):
         """The number that is added to the count."""
         from scipy.special import ndtri
 
-        return -float(ndtri(self.failure_probability)) * self.noise_multiplier * self.sensitivity
+        return (
+            -float(ndtri(self.failure_probability))
+            * self.noise_multiplier
+            * self.sensitivity
+        )

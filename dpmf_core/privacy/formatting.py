@@ -16,7 +16,8 @@ def epsilon_text(epsilon: float | None, decimals: int = 2) -> str:
     if not 0 < epsilon < math.inf:
         return f"{epsilon:.{decimals}f}"
     small = epsilon < 0.1
-    exact = Decimal(f"{epsilon:.{'6g' if small else '5f'}}")  # without floating-point error
+    # without floating-point error
+    exact = Decimal(f"{epsilon:.{'6g' if small else '5f'}}")
     last = exact.adjusted() - 1 if small else -decimals
     above = exact.quantize(Decimal(1).scaleb(last), ROUND_CEILING)
     if small:
@@ -60,7 +61,8 @@ def epsilon_in_full(
 
     relation: a `Relation` or its text in a record.
     """
-    if relation == "replace-one" and rule == "exact":  # what earlier records call an upper bound
+    # what earlier records call an upper bound
+    if relation == "replace-one" and rule == "exact":
         rule = "at most"
     return (
         f"ε = {epsilon_text(epsilon)} (δ = {delta_text(delta)}, per {unit},"

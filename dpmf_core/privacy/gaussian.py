@@ -42,7 +42,9 @@ def log_delta(mu: float, epsilon: float) -> float:
     return float(log_ndtr(a)) + math.log(-math.expm1(min(ratio, -1e-300)))
 
 
-def first_that_holds(holds: Callable[[float], bool], start: float, direction: float) -> float:
+def first_that_holds(
+    holds: Callable[[float], bool], start: float, direction: float
+) -> float:
     """The first number near `start` for which `holds` is true.
 
     It tries `start` and then 1, 3, 7, ... units in the last place away, upwards or downwards by the
@@ -70,7 +72,11 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
     # the zCDP bound (Bun & Steinke 2016) is always above
     high = mu * mu / 2 + mu * math.sqrt(2 * -target) + 1e-9
     solution = brentq(
-        lambda eps: log_delta(mu, eps) - target, 0.0, high, xtol=1e-15 * high, rtol=1e-14
+        lambda eps: log_delta(mu, eps) - target,
+        0.0,
+        high,
+        xtol=1e-15 * high,
+        rtol=1e-14,
     )
     return first_that_holds(lambda eps: log_delta(mu, eps) <= target, solution, +1)
 
@@ -88,7 +94,9 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
         return log_delta(math.exp(log_mu), epsilon) - target
 
     solution = brentq(excess, low, high, xtol=1e-13, rtol=1e-14)
-    return first_that_holds(lambda mu: log_delta(mu, epsilon) <= target, math.exp(solution), -1)
+    return first_that_holds(
+        lambda mu: log_delta(mu, epsilon) <= target, math.exp(solution), -1
+    )
 
 
 def mu(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
@@ -108,4 +116,7 @@ def mu(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
 
 
 def all_gaussian(event: Event) -> bool:
-    return all(isinstance(leaf, Gaussian) and not leaf.failure for leaf, _ in normal_form(event))
+    return all(
+        isinstance(leaf, Gaussian) and not leaf.failure
+        for leaf, _ in normal_form(event)
+    )

@@ -50,10 +50,13 @@ def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
     if not kinds:
         return ""
     first, *others = dict.fromkeys(NOISES.get(kind, kind) for kind in kinds)
-    text = " and ".join((first, *(clause[:1].lower() + clause[1:] for clause in others)))
+    text = " and ".join(
+        (first, *(clause[:1].lower() + clause[1:] for clause in others))
+    )
     if reproducible:
         text += (
-            ", drawn from a seed: the noise is reproducible, so use it for study, not for release."
+            ", drawn from a seed: the noise is reproducible, "
+            "so use it for study, not for release."
         )
     else:
         text += (
@@ -118,7 +121,9 @@ class Guarantee:
         else:
             status = self.status
         return replace(
-            self, status=status, assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions)))
+            self,
+            status=status,
+            assumptions=tuple(dict.fromkeys((*self.assumptions, *assumptions))),
         )
 
     def of(self, unit: str) -> "Guarantee":

@@ -22,7 +22,9 @@ def _lines(ledger: Ledger, relation: Relation) -> tuple[tuple[float, float], ...
 
 
 def false_negatives(
-    event: Event, false_positives: npt.ArrayLike, relation: Relation = Relation.ADD_REMOVE
+    event: Event,
+    false_positives: npt.ArrayLike,
+    relation: Relation = Relation.ADD_REMOVE,
 ) -> npt.NDArray[np.float64]:
     """The lowest false negative rate of any test between two neighbours.
 
@@ -47,7 +49,9 @@ def false_negatives(
         return np.asarray(ndtr(ndtri(1 - a) - mu(event, relation)))
     best = np.zeros_like(a)
     for eps, d in _lines(normal_form(event), relation):
-        best = np.maximum(best, np.maximum(1 - d - math.exp(eps) * a, math.exp(-eps) * (1 - d - a)))
+        best = np.maximum(
+            best, np.maximum(1 - d - math.exp(eps) * a, math.exp(-eps) * (1 - d - a))
+        )
     return best
 
 
@@ -69,7 +73,9 @@ def success_of(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
 
 
 @functools.lru_cache(maxsize=1024)
-def exception_of(event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+def exception_of(
+    event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
+) -> float:
     """The probability of a result that moves odds by more than e^epsilon, at most.
 
     It is over the noise, for a unit that is in the data. Gaussian ledgers: exact. Others: the least

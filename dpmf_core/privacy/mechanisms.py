@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 ONE_WAY = 700.0  # exp(-700) is 1e-304: a pure loss this large never goes the other way
-ROUNDING = 2.0**-10  # what the grid of `DiscreteGaussian` adds, as a share of the sensitivity
+# what the grid of `DiscreteGaussian` adds, as a share of the sensitivity
+ROUNDING = 2.0**-10
 MOST_GROUPS = 10_000  # disjoint groups of one release
 FINE = 2**12  # the least number of grid steps in one standard deviation
 # the share of noise that a continuous Gaussian needs to become the discrete one by random
@@ -32,7 +33,9 @@ class Relation(StrEnum):
     REPLACE_ONE = "replace-one"
 
 
-MECHANISMS: dict[str, type["Mechanism"]] = {}  # by name; subclasses with a name enter themselves
+MECHANISMS: dict[
+    str, type["Mechanism"]
+] = {}  # by name; subclasses with a name enter themselves
 
 
 @dataclass(frozen=True)
@@ -74,7 +77,11 @@ class Mechanism(ABC):
 
     mechanism: ClassVar[str]
     allows_groups: ClassVar[bool] = False
-    positive: ClassVar[tuple[str, ...]] = ("noise_multiplier", "sensitivity", "replace_one_factor")
+    positive: ClassVar[tuple[str, ...]] = (
+        "noise_multiplier",
+        "sensitivity",
+        "replace_one_factor",
+    )
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -197,7 +204,10 @@ class AdditiveNoise(Mechanism):
     @staticmethod
     @abstractmethod
     def draw(
-        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+        generator: np.random.Generator,
+        out: npt.NDArray[np.float64],
+        scale: float,
+        step: float,
     ) -> None:
         """Fill `out` (size,) with independent noise of this scale on the grid of this step."""
 
@@ -228,7 +238,10 @@ class Gaussian(AdditiveNoise):
 
     @staticmethod
     def draw(
-        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+        generator: np.random.Generator,
+        out: npt.NDArray[np.float64],
+        scale: float,
+        step: float,
     ) -> None:
         generator.standard_normal(out=out)
         out *= scale
@@ -268,24 +281,33 @@ class DiscreteGaussian(Gaussian):
         Next to a companion rounding counts twice: docs/PRIVACY.md, "Lemmas", 8.
         """
         twice = self.companion and relation is Relation.REPLACE_ONE
-        shift = self.sensitivity * self._factor(relation) + self.rounding * (2 if twice else 1)
+        shift = self.sensitivity * self._factor(relation) + self.rounding * (
+            2 if twice else 1
+        )
         return CONTINUOUS_SHARE * self.noise_multiplier * self.sensitivity / shift
 
     def grid(self, size: int) -> tuple[float, float]:
         scale = self.noise_multiplier * self.sensitivity
-        _, exponent = math.frexp(min(self.rounding / (2 * math.sqrt(max(size, 1))), scale / FINE))
+        _, exponent = math.frexp(
+            min(self.rounding / (2 * math.sqrt(max(size, 1))), scale / FINE)
+        )
         step = math.ldexp(1.0, exponent - 1)
         return step, math.ceil(scale / step) * step
 
     @staticmethod
     def draw(
-        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+        generator: np.random.Generator,
+        out: npt.NDArray[np.float64],
+        scale: float,
+        step: float,
     ) -> None:
         # compiled code is loaded when first needed
         from dpmf_core.privacy.noise_kernels import discrete_gaussian
 
         steps = np.empty(len(out), np.int64)
-        discrete_gaussian(generator.bit_generator.random_raw, round(scale / step), steps)
+        discrete_gaussian(
+            generator.bit_generator.random_raw, round(scale / step), steps
+        )
         np.multiply(steps, step, out=out)
 
 
@@ -296,7 +318,10 @@ class Laplace(AdditiveNoise):
 
     @staticmethod
     def draw(
-        generator: np.random.Generator, out: npt.NDArray[np.float64], scale: float, step: float
+        generator: np.random.Generator,
+        out: npt.NDArray[np.float64],
+        scale: float,
+        step: float,
     ) -> None:
         out[:] = generator.laplace(size=len(out))
         out *= scale
@@ -356,7 +381,9 @@ class PosteriorSample(Mechanism):
         keep = -math.log1p(math.exp(-1 / z))
         flip = -1 / z - math.log1p(math.exp(-1 / z))
         return float(
-            np.logaddexp(alpha * keep + (1 - alpha) * flip, alpha * flip + (1 - alpha) * keep)
+            np.logaddexp(
+                alpha * keep + (1 - alpha) * flip, alpha * flip + (1 - alpha) * keep
+            )
         ) / (alpha - 1)
 
     @staticmethod
@@ -368,7 +395,8 @@ class PosteriorSample(Mechanism):
             kind = privacy_loss_distribution.PrivacyLossDistribution
             return kind.create_from_rounded_probability(probabilities, 0.0, interval)
         return privacy_loss_distribution.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(1 / z, 0), value_discretization_interval=interval
+            common.DifferentialPrivacyParameters(1 / z, 0),
+            value_discretization_interval=interval,
         )
 
 

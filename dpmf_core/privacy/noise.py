@@ -19,7 +19,11 @@ import numpy.typing as npt
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.threads import share_out
 from dpmf_core.privacy.events import Event, Ledger, normal_form
-from dpmf_core.privacy.failing_mechanisms import FailingGaussian, PaddedCount, ThresholdedCounts
+from dpmf_core.privacy.failing_mechanisms import (
+    FailingGaussian,
+    PaddedCount,
+    ThresholdedCounts,
+)
 from dpmf_core.privacy.guarantee import noise_words
 from dpmf_core.privacy.mechanisms import (
     EVERYBODY,
@@ -74,7 +78,9 @@ class Noise:
     @property
     def words(self) -> str:
         """The noise of all releases so far, as a card prints it; empty before the first one."""
-        return noise_words((leaf.mechanism for leaf in self._counts), self.is_reproducible)
+        return noise_words(
+            (leaf.mechanism for leaf in self._counts), self.is_reproducible
+        )
 
     @property
     def ledger(self) -> Ledger:
@@ -82,9 +88,15 @@ class Noise:
 
         A release on disjoint groups counts as often as the group that answered most often.
         """
-        return tuple((leaf, self._counts[leaf]) for leaf in self._plan if self._counts.get(leaf, 0))
+        return tuple(
+            (leaf, self._counts[leaf])
+            for leaf in self._plan
+            if self._counts.get(leaf, 0)
+        )
 
-    def next_release(self, statistic: str, group: DisjointGroup = EVERYBODY) -> Mechanism:
+    def next_release(
+        self, statistic: str, group: DisjointGroup = EVERYBODY
+    ) -> Mechanism:
         """The next planned release of a statistic on a group; its noise multiplier is public.
 
         Equal releases are taken together. Raises PlanViolation if none is left.
@@ -105,12 +117,17 @@ class Noise:
         counts = {leaf: 0 for leaf, _ in self._rest}
         for (leaf, _), count in self._rest.items():
             counts[leaf] += count
-        return ", ".join(f"{leaf.title} x {count}" for leaf, count in counts.items() if count) or (
-            "nothing"
-        )
+        return ", ".join(
+            f"{leaf.title} x {count}" for leaf, count in counts.items() if count
+        ) or ("nothing")
 
     def release(
-        self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
+        self,
+        statistic: str,
+        *,
+        sensitivity: float,
+        size: int,
+        group: DisjointGroup = EVERYBODY,
     ) -> "Release":
         """Open the next planned release of `size` coordinates and record it.
 
@@ -135,7 +152,9 @@ class Noise:
         self._record(leaf, group)
         return self._open(leaf, size)
 
-    def names_over_threshold(self, statistic: str, counts: Array) -> tuple[Array, Array]:
+    def names_over_threshold(
+        self, statistic: str, counts: Array
+    ) -> tuple[Array, Array]:
         """The names that pass the next planned `ThresholdedCounts`, and their noisy counts.
 
         The largest noisy count comes first. counts: (n_names,), the sum of the units' vectors that
@@ -181,7 +200,9 @@ class Noise:
         if leaf.companion and self._times(leaf.companion, group) <= self._times(
             leaf.statistic, group
         ):
-            raise PlanViolation(f"{leaf.statistic!r} must be released after {leaf.companion!r}.")
+            raise PlanViolation(
+                f"{leaf.statistic!r} must be released after {leaf.companion!r}."
+            )
         self._rest[leaf, group] -= 1
         n_used = self._plan[leaf] - self._rest[leaf, group]
         self._counts[leaf] = max(n_used, self._counts.get(leaf, 0))
@@ -201,7 +222,9 @@ class Noise:
 
     def vector(self, statistic: str, values: Array, *, sensitivity: float) -> Array:
         """`values` (any shape) with independent noise on every coordinate, as one release."""
-        return self.release(statistic, sensitivity=sensitivity, size=values.size).vector(values)
+        return self.release(
+            statistic, sensitivity=sensitivity, size=values.size
+        ).vector(values)
 
 
 class Release:

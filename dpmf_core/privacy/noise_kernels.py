@@ -83,7 +83,9 @@ def _tail(words, cursor, sigma, k, j):  # type: ignore[no-untyped-def]
     It consists of k + 1 events of probability exp(-x (2k + x) / (2k + 2)).
     """
     n_events = 0
-    while n_events <= k and _exp(words, cursor, j, sigma, 2 * k * sigma + j, (2 * k + 2) * sigma):
+    while n_events <= k and _exp(
+        words, cursor, j, sigma, 2 * k * sigma + j, (2 * k + 2) * sigma
+    ):
         n_events += 1
     return n_events > k
 
@@ -150,12 +152,16 @@ def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyp
             at += 1
 
 
-def unfold(triangles: npt.NDArray[Any], rank: int, off_diagonal: float) -> npt.NDArray[Any]:
+def unfold(
+    triangles: npt.NDArray[Any], rank: int, off_diagonal: float
+) -> npt.NDArray[Any]:
     """Symmetric matrices (n, rank, rank), float64, from lower triangles, row by row.
 
     triangles: (n, rank (rank + 1) / 2). Entries off the diagonal are multiplied by `off_diagonal`.
     """
     out = np.empty((len(triangles), rank, rank))
     cost = np.ones(len(out))
-    share_out(lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), cost)
+    share_out(
+        lambda start, stop: _unfold(triangles, off_diagonal, start, stop, out), cost
+    )
     return out

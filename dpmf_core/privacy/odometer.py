@@ -72,7 +72,9 @@ class Charge:
     ) -> Self:
         """The charge of an event under its stated guarantee."""
         ledger = normal_form(event)
-        charge = cls(title, ledger, guarantee.status, guarantee.unit, holds_out=holds_out)
+        charge = cls(
+            title, ledger, guarantee.status, guarantee.unit, holds_out=holds_out
+        )
         if budget is None:
             return charge
         return changed(charge, delta=budget.delta, relation=budget.relation)
@@ -141,7 +143,9 @@ class Total:
     def words(self) -> str:
         """The total with all its terms and what it does not cover."""
         if self.delta is not None:
-            text = epsilon_in_full(self.epsilon, self.delta, self.unit, self.relation, self.rule)
+            text = epsilon_in_full(
+                self.epsilon, self.delta, self.unit, self.relation, self.rule
+            )
         elif self.n_uncovered:
             text = "ε = 0 (nothing with a guarantee was released)"
         else:
@@ -187,7 +191,10 @@ def _in_one_unit(charges: Sequence[Charge]) -> list[Charge]:
     units = {charge.unit for charge in charges if charge.covered}
     if PERSON not in units or len(units) == 1:
         return list(charges)
-    return [_under_replacement(charge) if charge.unit == PERSON else charge for charge in charges]
+    return [
+        _under_replacement(charge) if charge.unit == PERSON else charge
+        for charge in charges
+    ]
 
 
 def _under_replacement(charge: Charge) -> Charge:
@@ -236,7 +243,11 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     prices = [charge.price for charge in selections if charge.price is not None]
     epsilon = sum((price[relation is Relation.REPLACE_ONE] for price in prices), 0.0)
     if runs:
-        epsilon += _epsilon(merged_ledger(runs), for_runs, relation) if for_runs >= 0 else math.inf
+        epsilon += (
+            _epsilon(merged_ledger(runs), for_runs, relation)
+            if for_runs >= 0
+            else math.inf
+        )
     elif for_runs < 0:
         epsilon = math.inf
     if selections:
@@ -249,10 +260,14 @@ def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
         rule = rule_of(event_of(merged_ledger(runs)), relation)
     is_anything = delta or any(run.ledger for run in runs)
     n_uncovered = sum(not charge.covered for charge in charges)
-    return Total(epsilon, delta if is_anything else None, relation, unit, n_uncovered, rule)
+    return Total(
+        epsilon, delta if is_anything else None, relation, unit, n_uncovered, rule
+    )
 
 
-def _epsilon_of_composition(charges: Sequence[Charge], delta: float, relation: Relation) -> float:
+def _epsilon_of_composition(
+    charges: Sequence[Charge], delta: float, relation: Relation
+) -> float:
     """The epsilon of charges that are composed as releases; infinite where one is unknown."""
     ledgers = [charge.composed for charge in charges]
     events = [event_of(ledger) for ledger in ledgers if ledger is not None]
@@ -305,7 +320,9 @@ def remaining(charges: Sequence[Charge], budget: AccountBudget) -> float:
     return gaussian_epsilon(math.sqrt(max(square, 0.0)), budget.delta)
 
 
-def check(before: Sequence[Charge], request: Sequence[Charge], budget: AccountBudget) -> None:
+def check(
+    before: Sequence[Charge], request: Sequence[Charge], budget: AccountBudget
+) -> None:
     """Raise BadInput if the charges together would exceed the budget.
 
     It also raises if a new charge has no epsilon and the budget does not allow that.
@@ -373,7 +390,9 @@ class AccountLine:
     together: float | None
 
 
-def lines(entries: Sequence[AccountEntry], budget: Budget | None = None) -> list[AccountLine]:
+def lines(
+    entries: Sequence[AccountEntry], budget: Budget | None = None
+) -> list[AccountLine]:
     """The parts of an account's total, oldest first."""
     groups: dict[tuple[object, ...], list[AccountEntry]] = {}
     for entry in entries:

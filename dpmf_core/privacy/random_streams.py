@@ -49,7 +49,9 @@ class Secret:
         if key is None:
             key = secrets.token_bytes(KEY_BYTES)
         if len(key) != KEY_BYTES:
-            raise ValueError(f"A secret stream needs a key of {KEY_BYTES} bytes. Got {len(key)}.")
+            raise ValueError(
+                f"A secret stream needs a key of {KEY_BYTES} bytes. Got {len(key)}."
+            )
         self._key = int.from_bytes(key[:16], "little")
         self._first = int.from_bytes(key[16:], "little")
         self._number = 0
@@ -66,16 +68,23 @@ class Secret:
     def _child(self) -> "Secret":
         self._children += 1
         child = copy.copy(self)
-        child._number += self._children << 32 if self._generation == 0 else self._children
+        child._number += (
+            self._children << 32 if self._generation == 0 else self._children
+        )
         child._generation = self._generation + 1
         child._children = 0
         return child
 
     def generator(self) -> np.random.Generator:
-        from randomgen import AESCounter  # loaded where it is needed: public runs need none
+        # loaded where it is needed: public runs need none
+        from randomgen import (
+            AESCounter,
+        )
 
         return np.random.Generator(
-            AESCounter(key=self._key, counter=(self._first + (self._number << 64)) % 2**128)
+            AESCounter(
+                key=self._key, counter=(self._first + (self._number << 64)) % 2**128
+            )
         )
 
 

@@ -17,7 +17,9 @@ from dpmf_core.privacy.events import Event, normal_form
 from dpmf_core.privacy.mechanisms import Gaussian, Relation
 
 
-def _classical(event: Event, share: float, relation: Relation) -> list[tuple[float, int]]:
+def _classical(
+    event: Event, share: float, relation: Relation
+) -> list[tuple[float, int]]:
     """Each release's epsilon by the classical Gaussian mechanism at delta_0 = share / N.
 
     Dwork & Roth 2014, Thm. A.1.
@@ -46,7 +48,9 @@ def _above_zero(rule: Rule) -> Rule:
     """The rule, which raises NotValid at delta = 0."""
 
     @functools.wraps(rule)
-    def checked(event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE) -> float:
+    def checked(
+        event: Event, delta: float, relation: Relation = Relation.ADD_REMOVE
+    ) -> float:
         if not delta:
             raise NotValid("this rule needs a delta above 0")
         return rule(event, delta, relation)
@@ -59,7 +63,8 @@ def _advanced_composition(event: Event, delta: float, relation: Relation) -> flo
     parts = _classical(event, delta / 2, relation)
     squares = sum(count * eps * eps for eps, count in parts)
     return math.sqrt(2 * math.log(2 / delta) * squares) + sum(
-        count * eps * (math.expm1(eps) if eps < 700 else math.inf) for eps, count in parts
+        count * eps * (math.expm1(eps) if eps < 700 else math.inf)
+        for eps, count in parts
     )
 
 
@@ -76,7 +81,10 @@ RULES: dict[RuleName, tuple[str, Rule]] = {
     "exact": ("exact", epsilon),
     "rdp_source": ("RDP (source) = zCDP", _above_zero(with_failures(rdp_source))),
     "rdp_tight": ("RDP (tight)", _above_zero(with_failures(rdp_tight))),
-    "advanced": ("advanced composition", _above_zero(with_failures(_advanced_composition))),
+    "advanced": (
+        "advanced composition",
+        _above_zero(with_failures(_advanced_composition)),
+    ),
     "naive": ("naive sum", with_failures(_naive)),
 }
 RULE_TITLES: dict[str, str] = {name: title for name, (title, _) in RULES.items()}

@@ -35,7 +35,13 @@ from dpmf_core.privacy.gaussian import all_gaussian, log_delta, mu
 from dpmf_core.privacy.interpretation import false_negatives, tail_of
 from dpmf_core.privacy.mechanisms import Relation
 
-SHAPES = ("logarithmic", "geometric", "poisson", "binomial")  # the cheapest at the same mean first
+# the cheapest at the same mean first
+SHAPES = (
+    "logarithmic",
+    "geometric",
+    "poisson",
+    "binomial",
+)
 CHEAPEST = SHAPES[0]
 INTERVALS = 2000
 ENTRIES = 200  # of a profile's table
@@ -67,14 +73,20 @@ def price_of_choosing(
     if not mean >= 1:
         raise ValueError(f"The mean number of trials must be at least 1. Got {mean}.")
     shapes = SHAPES if mean > 1 else ()
-    best_of = {shape: price_of_best(event, shape, mean, delta, relation) for shape in shapes}
+    best_of = {
+        shape: price_of_best(event, shape, mean, delta, relation) for shape in shapes
+    }
     all_shown = epsilon(Repeat(event, math.ceil(mean)), delta, relation)
     return Price(mean, delta, epsilon(event, delta, relation), best_of, all_shown)
 
 
 @functools.lru_cache(256)
 def price_of_best(
-    event: Event, shape: str, mean: float, delta: float, relation: Relation = Relation.ADD_REMOVE
+    event: Event,
+    shape: str,
+    mean: float,
+    delta: float,
+    relation: Relation = Relation.ADD_REMOVE,
 ) -> float:
     """The epsilon of the best of a random number of trials, for one distribution of it.
 
@@ -123,7 +135,9 @@ def exception_of_best(
 
 
 @functools.lru_cache(64)
-def _profile(event: Event, small: float, relation: Relation) -> Callable[[Doubles], Doubles]:
+def _profile(
+    event: Event, small: float, relation: Relation
+) -> Callable[[Doubles], Doubles]:
     """delta_trial at any epsilons, negative ones included: 1 - e^eps + e^eps delta(-eps).
 
     Either of two neighbours may be the first. small: the largest delta that matters. Profiles that
@@ -132,7 +146,9 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Double
     """
     if all_gaussian(event):
         m = mu(event, relation)
-        return lambda eps: np.array([math.exp(log_delta(m, value)) for value in eps.tolist()])
+        return lambda eps: np.array(
+            [math.exp(log_delta(m, value)) for value in eps.tolist()]
+        )
     last = epsilon(event, max(small / 1000, 1.5 * failure(event)), relation)
     grid = last * np.linspace(0.0, 1.0, ENTRIES) ** 2
     deltas = np.array([delta_of(event, float(eps), relation) for eps in grid])
@@ -141,7 +157,9 @@ def _profile(event: Event, small: float, relation: Relation) -> Callable[[Double
         at = np.abs(eps)
         entry = np.clip(np.searchsorted(grid, at, side="right") - 1, 0, ENTRIES - 2)
         share = np.clip(
-            np.expm1(at - grid[entry]) / np.expm1(grid[entry + 1] - grid[entry]), 0.0, 1.0
+            np.expm1(at - grid[entry]) / np.expm1(grid[entry + 1] - grid[entry]),
+            0.0,
+            1.0,
         )
         values = deltas[entry] * (1 - share) + deltas[entry + 1] * share
         return np.where(eps >= 0, values, -np.expm1(-at) + np.exp(-at) * values)

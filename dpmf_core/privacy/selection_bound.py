@@ -58,7 +58,9 @@ def gaussian_bound(
     trial = mu_of(event, relation)
     if not trial:
         return 0.0
-    shifts, weights = selection.mixture(event, selection.derivative(shape, mean), relation)
+    shifts, weights = selection.mixture(
+        event, selection.derivative(shape, mean), relation
+    )
     last = 10 * trial * (1 + trial)
     while True:
         bound = _Bound.between(trial, shifts, weights, _numbers(shape, mean), last)
@@ -66,7 +68,8 @@ def gaussian_bound(
         start = _start_of_tail(trial, mu, float(shifts.max()))
         if start <= last or math.isinf(mu):
             return mu
-        last = 1.1 * start  # a larger last epsilon makes mu larger, and the start smaller
+        # a larger last epsilon makes mu larger, and the start smaller
+        last = 1.1 * start
 
 
 def log_profile(mu: float | Doubles, eps: Doubles) -> Doubles:
@@ -104,8 +107,10 @@ class _Bound:
         by_winner = logsumexp(terms, axis=1)
         counts, chances = numbers
         profiles = np.exp(log_profile(trial * np.sqrt(counts[1:]), eps[:, None]))
-        unlikely = max(0.0, 1 - float(chances.sum()))  # numbers that are too large to be counted
-        by_composition = np.log(profiles @ chances[1:] + unlikely)  # no trial releases nothing
+        # numbers that are too large to be counted
+        unlikely = max(0.0, 1 - float(chances.sum()))
+        # no trial releases nothing
+        by_composition = np.log(profiles @ chances[1:] + unlikely)
         logs = _by_chords(eps, np.minimum(by_winner, by_composition))
         logs[-1] = by_winner[-1]  # the tail is compared with this bound
         return cls(eps, logs)
@@ -154,7 +159,9 @@ def _by_chords(eps: Doubles, logs: Doubles) -> Doubles:
     shares = -np.expm1(np.minimum(gaps, 0.0)) / (1 + np.exp(-eps))
     chords = np.where(gaps <= 0, values + (1 - values) * shares, np.inf).min(axis=1)
     smaller = chords < values
-    return np.where(smaller, np.log(np.where(smaller, chords, 1.0)), np.minimum(logs, 0.0))
+    return np.where(
+        smaller, np.log(np.where(smaller, chords, 1.0)), np.minimum(logs, 0.0)
+    )
 
 
 def _numbers(shape: str, mean: float) -> tuple[Doubles, Doubles]:

@@ -64,7 +64,9 @@ def needed_epsilon(
     Linear along log epsilon between measured points, never extrapolated; None if no point is good
     enough. of_draws: which draw at each epsilon counts. digits: decimals that are compared.
     """
-    points = sorted((one.epsilon, of_draws(one.draws)) for one in line if one.epsilon is not None)
+    points = sorted(
+        (one.epsilon, of_draws(one.draws)) for one in line if one.epsilon is not None
+    )
     for place, (epsilon, value) in enumerate(points):
         if round(value, digits) < round(goal, digits):
             continue

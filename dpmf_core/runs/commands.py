@@ -11,11 +11,17 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.runs.specification import PARAMETERS, Parameter, RunSpec
 
 PROGRAM = ("dpmf",)
-FIRST = ("dataset", "algorithm", "epsilon", "delta")  # options that come first, in this order
+# options that come first, in this order
+FIRST = (
+    "dataset",
+    "algorithm",
+    "epsilon",
+    "delta",
+)
 
 
 def fit_command(spec: RunSpec, program: Sequence[str] = PROGRAM, save: str = "") -> str:
-    """Return the command that does a run, for a shell.
+    """The command that does a run, for a shell.
 
     Parameters
     ----------

@@ -88,7 +88,11 @@ def split_name(name: str) -> tuple[str, int]:
 def private_methods(task: str) -> list[str]:
     """Every algorithm that takes a budget, and the variants, quick ones first."""
     kinds = algorithms.of_task(task)
-    own = [name for name, kind in kinds.items() if issubclass(kind, algorithms.PrivateAlgorithm)]
+    own = [
+        name
+        for name, kind in kinds.items()
+        if issubclass(kind, algorithms.PrivateAlgorithm)
+    ]
     own += [name for name, (algorithm, _) in VARIANTS.items() if algorithm in own]
     return sorted(own, key=lambda name: _kind(name).training_cost)
 
@@ -130,7 +134,9 @@ def references(spec: RunSpec) -> dict[str, RunSpec]:
     task = algorithms.find(spec.algorithm).task
     outliers = spec.data.outlier_rows > 0 and spec.data.outlier_cells > 0
     metric, *_ = judging_metrics(spec.data)
-    best = best_known(metric, task, outliers=outliers, in_parts=is_in_parts(spec.data.id))
+    best = best_known(
+        metric, task, outliers=outliers, in_parts=is_in_parts(spec.data.id)
+    )
     runs = {BEST_KNOWN: _other(spec, best), OPEN: spec.open()}
     if task == "ratings":
         runs |= {TRIVIAL: _other(spec, GLOBAL_MEAN), OWN_MEAN: _other(spec, OWN_MEAN)}
@@ -184,7 +190,9 @@ def _suitable(
             epsilon = None
         else:
             epsilon = spec.budget.epsilon
-        points[name] = Point(spec, label, epsilon, is_rival=not (is_own and name == MAIN))
+        points[name] = Point(
+            spec, label, epsilon, is_rival=not (is_own and name == MAIN)
+        )
     return points, refusals
 
 
@@ -197,9 +205,13 @@ def _exact(spec: RunSpec) -> bool:
     return spec.budget is not None and spec.budget.calibration is Calibration.EXACT
 
 
-def _other(spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None = None) -> RunSpec:
+def _other(
+    spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None = None
+) -> RunSpec:
     """The run with another algorithm, which looks for as many components."""
-    own = {name: value for name, value in spec.parameters.items() if name == "n_components"}
+    own = {
+        name: value for name, value in spec.parameters.items() if name == "n_components"
+    }
     if algorithms.find(algorithm).task == "ratings":
         own = {}
     return spec.on(algorithm, parameters={**own, **(parameters or {})}).canonical()
@@ -236,7 +248,12 @@ def rival_points(
     others = [point for name, point in _methods(spec, shape).items() if name != MAIN]
     private = [point for point in others if point.epsilon is not None]
     without_noise = [
-        replace(point, spec=point.spec.open(), label=point.spec.open().kind.title, epsilon=None)
+        replace(
+            point,
+            spec=point.spec.open(),
+            label=point.spec.open().kind.title,
+            epsilon=None,
+        )
         for point in private
     ]
     return _over_draws([*without_noise, *_along(private, epsilons)])
@@ -245,14 +262,18 @@ def rival_points(
 def _methods(spec: RunSpec, shape: Any) -> dict[str, Point]:
     """The run, its references and its rivals, by name."""
     if spec.budget is None:
-        raise BadInput(f"{spec.algorithm} has no epsilon here. Choose a private algorithm.")
+        raise BadInput(
+            f"{spec.algorithm} has no epsilon here. Choose a private algorithm."
+        )
     methods, _ = _suitable({MAIN: spec, **references(spec), **rivals(spec)}, shape)
     return methods
 
 
 def _along(points: Iterable[Point], epsilons: Sequence[float]) -> list[Point]:
     """The points at each epsilon, coarse ones first."""
-    order = sorted(dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon))
+    order = sorted(
+        dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon)
+    )
     return [
         replace(point, spec=at_epsilon(point.spec, epsilon), epsilon=epsilon)
         for epsilon in order
@@ -267,8 +288,12 @@ def _over_draws(points: Sequence[Point]) -> tuple[Point, ...]:
 def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
     """The same run at another epsilon. Raises BadInput if it has no budget."""
     if spec.budget is None:
-        raise BadInput(f"{spec.algorithm} has no epsilon here. Choose a private algorithm.")
-    return spec.model_copy(update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})})
+        raise BadInput(
+            f"{spec.algorithm} has no epsilon here. Choose a private algorithm."
+        )
+    return spec.model_copy(
+        update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})}
+    )
 
 
 # ---- stored runs ---------------------------------------------------------------------------------
@@ -285,7 +310,9 @@ def judgement_of(
     if record.spec.budget is None:
         return None
     names = judging_metrics(record.spec.data)
-    metric = next((name for name in names if record.metrics.get(name) is not None), None)
+    metric = next(
+        (name for name in names if record.metrics.get(name) is not None), None
+    )
     if metric is None:
         return None
     others = references(record.spec)
@@ -327,5 +354,9 @@ def differences(records: Sequence[RunRecord]) -> list[dict[str, Any]]:
     """The settings that differ: one row per setting, one value per run (None if it has none)."""
     flat = [settings(record) for record in records]
     names = dict.fromkeys(name for one in flat for name in one)
-    rows = [{"setting": name, "values": [one.get(name) for one in flat]} for name in names]
-    return [row for row in rows if any(value != row["values"][0] for value in row["values"])]
+    rows = [
+        {"setting": name, "values": [one.get(name) for one in flat]} for name in names
+    ]
+    return [
+        row for row in rows if any(value != row["values"][0] for value in row["values"])
+    ]

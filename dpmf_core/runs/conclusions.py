@@ -94,7 +94,8 @@ def kept_words(judgement: Judgement, one: Measured, row: str = "user") -> str:
     if shares is None:
         figure = f"has {judgement.metric.title} {judgement.metric.text(one.median)}"
         has_ends = judgement.floor is not None and judgement.best_known is not None
-        if not has_ends or judgement.is_sharing_worth:  # or no draw is shared with both ends
+        # or no draw is shared with both ends
+        if not has_ends or judgement.is_sharing_worth:
             return figure
         return f"{figure}; {NOTHING_MEASURABLE}"
     words = share_words(judgement, shares.median, row)
@@ -104,7 +105,9 @@ def kept_words(judgement: Judgement, one: Measured, row: str = "user") -> str:
     return words
 
 
-def share_words(judgement: Judgement, share: float, row: str = "user", about: str = "") -> str:
+def share_words(
+    judgement: Judgement, share: float, row: str = "user", about: str = ""
+) -> str:
     """What a share means, as the end of a sentence. about: "about " if it is interpolated."""
     if is_worse(share):
         if judgement.floor:
@@ -206,7 +209,9 @@ def no_difference_words(judgement: Judgement, one: Measured, most: int = 3) -> s
 
 def not_ranked_words(judgement: Judgement) -> list[str]:
     """A sentence for each private method that is not ranked, with the reason."""
-    return [caution_words(label, caution) for label, caution in judgement.cautions.items()]
+    return [
+        caution_words(label, caution) for label, caution in judgement.cautions.items()
+    ]
 
 
 def caution_words(label: str, caution: str) -> str:
@@ -228,7 +233,9 @@ def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:
         method = f"{best.label} with {names_text(values)}"
     else:
         method = best.label
-    finding = f"At ε = {budget_text(epsilon)}, {method} {kept_words(judgement, best, row)}."
+    finding = (
+        f"At ε = {budget_text(epsilon)}, {method} {kept_words(judgement, best, row)}."
+    )
     return f"{finding} {no_difference_words(judgement, best)}".rstrip()
 
 
@@ -244,7 +251,9 @@ def conclusions_of(judgement: Judgement, row: str = "user") -> list[str]:
         sentences.append(scale_words(judgement, row))
     ends = floors(judgement.metric.id)
     if sentences and ends and judgement.floor is None:
-        sentences.append(f"The share kept needs {names_text(ends)} among the algorithms.")
+        sentences.append(
+            f"The share kept needs {names_text(ends)} among the algorithms."
+        )
     return [*sentences, *not_ranked_words(judgement)]
 
 
@@ -280,7 +289,9 @@ def needed_words(line: Sequence[Measured], share: float) -> tuple[str, str]:
     return value, "" if least == most else f", {least} to {most} over draws"
 
 
-def kept_at_words(judgement: Judgement, line: Sequence[Measured], epsilon: float) -> str:
+def kept_at_words(
+    judgement: Judgement, line: Sequence[Measured], epsilon: float
+) -> str:
     """How much a model keeps at an epsilon, measured there or on both sides; '' if unknown.
 
     line: shares, ascending by epsilon.
@@ -322,7 +333,9 @@ class ReferenceLine:
     label: str
 
 
-def reference_lines(judgement: Judgement, one: Measured | None = None) -> list[ReferenceLine]:
+def reference_lines(
+    judgement: Judgement, one: Measured | None = None
+) -> list[ReferenceLine]:
     """A method without noise, the best known one without privacy, and the floor.
 
     one: of the method, whose line is left out without it.
@@ -349,7 +362,9 @@ def reference_lines(judgement: Judgement, one: Measured | None = None) -> list[R
     return lines
 
 
-def share_lines(judgement: Judgement, one: Measured | None = None) -> list[ReferenceLine]:
+def share_lines(
+    judgement: Judgement, one: Measured | None = None
+) -> list[ReferenceLine]:
     """The same lines on the scale of shares; empty where sharing is worth nothing measurable."""
     if not judgement.is_sharing_worth:
         return []
@@ -360,5 +375,7 @@ def share_lines(judgement: Judgement, one: Measured | None = None) -> list[Refer
         shares[Reference.WITHOUT_NOISE] = share
     lines = reference_lines(judgement, one)
     return [
-        replace(line, value=shares[line.reference]) for line in lines if line.reference in shares
+        replace(line, value=shares[line.reference])
+        for line in lines
+        if line.reference in shares
     ]

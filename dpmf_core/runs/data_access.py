@@ -133,7 +133,9 @@ def known_identity(spec: DataSpec) -> DataIdentity | None:
     return _identities.get((spec, _stamp(spec.id)))
 
 
-def open_watched(spec: DataSpec, before: Watch, input_data: AnyData | None = None) -> AnyData:
+def open_watched(
+    spec: DataSpec, before: Watch, input_data: AnyData | None = None
+) -> AnyData:
     """`open_anywhere`, or these data; before(place, number) is called before each partition.
 
     `before` may raise. Choosing items also reads partitions.
@@ -275,7 +277,9 @@ def own_history(run: Run, user: int = 0) -> OwnHistory:
     shape = run.record.released_shape
     rows = rows_of(run)
     if not 0 <= user < len(rows):
-        raise BadInput(f"There is no user {user}. Users are numbered from 0 to {len(rows) - 1:,}.")
+        raise BadInput(
+            f"There is no user {user}. Users are numbered from 0 to {len(rows) - 1:,}."
+        )
     if not is_in_parts(spec.data.id):
         return OwnHistory.of(split_of(run).history, np.arange(len(rows)), rows, user)
     seed = seeds(spec.seed).split

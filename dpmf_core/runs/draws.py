@@ -53,7 +53,9 @@ class Draws:
     )
 
     @classmethod
-    def of(cls, points: Iterable[Point], summaries: Iterable[Mapping[str, Any] | None]) -> "Draws":
+    def of(
+        cls, points: Iterable[Point], summaries: Iterable[Mapping[str, Any] | None]
+    ) -> "Draws":
         """The table of these points; a summary that is None has not finished."""
         rows = list[Draw]()
         missing = list[Point]()
@@ -69,7 +71,8 @@ class Draws:
         """The table of these points. runs: finished ones by `Point.key`."""
         points = tuple(points)
         summaries = [
-            summarise(runs[point.key].record) if point.key in runs else None for point in points
+            summarise(runs[point.key].record) if point.key in runs else None
+            for point in points
         ]
         return cls.of(points, summaries)
 
@@ -85,7 +88,8 @@ class Draws:
         """
         spec_parts = {(row.point.spec.data, row.point.spec.split) for row in self.rows}
         judged_rows = {
-            (data.model_copy(update={"item_features": "none"}), split) for data, split in spec_parts
+            (data.model_copy(update={"item_features": "none"}), split)
+            for data, split in spec_parts
         }
         return len(judged_rows) <= 1
 
@@ -183,16 +187,20 @@ class Judgement:
             name = NO_MODEL
         else:
             name = AVERAGE
-        return Measured(name, name, None, {}, tuple(figures[seed] for seed in seeds), seeds)
+        return Measured(
+            name, name, None, {}, tuple(figures[seed] for seed in seeds), seeds
+        )
 
     @cached_property
     def best_known(self) -> Measured | None:
         """100%: the best method without privacy, by its median."""
         if not self.table.has_one_scale:
             return None
-        return self._best(one for one in self._without_privacy if is_reference(one.algorithm))
+        return self._best(
+            one for one in self._without_privacy if is_reference(one.algorithm)
+        )
 
-    @property
+    @cached_property
     def has_best_known(self) -> bool:
         """Whether the best known method without privacy is in the table."""
         if self.best_known is None:
@@ -203,13 +211,18 @@ class Judgement:
             best_known(self.metric.id, task),
             best_known(self.metric.id, task, outliers=True),
         }
-        if any(is_in_parts(row.point.spec.data.id) for row in self.table.rows):
+        data_sets = {row.point.spec.data.id for row in self.table.rows}
+        if any(is_in_parts(data_id) for data_id in data_sets):
             names.add(best_known(self.metric.id, task, in_parts=True))
         return bool(names & in_parts)
 
     @cached_property
     def _without_privacy(self) -> list[Measured]:
-        return [one for one in self.measured if one.epsilon is None and not one.without_noise]
+        return [
+            one
+            for one in self.measured
+            if one.epsilon is None and not one.without_noise
+        ]
 
     @cached_property
     def is_sharing_worth(self) -> bool:
@@ -234,9 +247,13 @@ class Judgement:
         if not draws:
             return None
         seeds = tuple(shared_seeds(one, floor, best))
-        gains = [self.metric.sign * (at_floor - at_best) for _, at_floor, at_best in draws]
+        gains = [
+            self.metric.sign * (at_floor - at_best) for _, at_floor, at_best in draws
+        ]
         if min(gains) <= 0:
-            draws = [tuple(statistics.median(column) for column in zip(*draws, strict=True))]
+            draws = [
+                tuple(statistics.median(column) for column in zip(*draws, strict=True))
+            ]
             seeds = ()
             gains = [self.metric.sign * (draws[0][1] - draws[0][2])]
             if gains[0] <= 0:
@@ -313,7 +330,9 @@ class Judgement:
             place = (one.label, one.epsilon)
             if place not in best or self.order(one) < self.order(best[place]):
                 best[place] = one
-        return sorted(best.values(), key=lambda one: (one.epsilon or 0.0, self.order(one)))
+        return sorted(
+            best.values(), key=lambda one: (one.epsilon or 0.0, self.order(one))
+        )
 
     @cached_property
     def epsilons(self) -> tuple[float, ...]:
@@ -336,8 +355,15 @@ class Judgement:
         here = self.at(epsilon)
         if not here or epsilon in self._unfinished or not self.table.is_public:
             return None
-        candidates = [*(one for one in self._equal(here[0]) if _is_recommended(one)), *here]
-        unbeaten = (one for one in candidates if not any(self._beats(other, one) for other in here))
+        candidates = [
+            *(one for one in self._equal(here[0]) if _is_recommended(one)),
+            *here,
+        ]
+        unbeaten = (
+            one
+            for one in candidates
+            if not any(self._beats(other, one) for other in here)
+        )
         return next(unbeaten, here[0])
 
     def _beats(self, one: Measured, other: Measured) -> bool:
@@ -378,11 +404,15 @@ class Judgement:
         if not draws:
             return None
         sign = self.metric.sign
-        return compare_pairs([sign * own for own, _ in draws], [sign * other for _, other in draws])
+        return compare_pairs(
+            [sign * own for own, _ in draws], [sign * other for _, other in draws]
+        )
 
     def no_different(self, one: Measured) -> list[Measured]:
         """The other ranked methods at the same epsilon whose difference may be chance."""
-        others = [other for other in self.at(one.epsilon or 0.0) if other.label != one.label]
+        others = [
+            other for other in self.at(one.epsilon or 0.0) if other.label != one.label
+        ]
         differences = [(other, self.difference(one, other)) for other in others]
         return [other for other, gap in differences if gap is None or not gap.clear]
 
@@ -399,7 +429,11 @@ class Judgement:
 
     def line(self, label: str) -> list[Measured]:
         """A private method along epsilon."""
-        of_label = [one for one in self.measured if one.label == label and one.epsilon is not None]
+        of_label = [
+            one
+            for one in self.measured
+            if one.label == label and one.epsilon is not None
+        ]
         return sorted(of_label, key=lambda one: one.epsilon or 0.0)
 
     @cached_property

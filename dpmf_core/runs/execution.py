@@ -26,7 +26,14 @@ from dpmf_core.data.samples import Samples
 from dpmf_core.evaluation import judges
 from dpmf_core.evaluation.blocks import require_splittable
 from dpmf_core.evaluation.registry import TaskKind
-from dpmf_core.privacy import Calibration, Noise, PlanViolation, accounts, noise_words, normal_form
+from dpmf_core.privacy import (
+    Calibration,
+    Noise,
+    PlanViolation,
+    accounts,
+    noise_words,
+    normal_form,
+)
 from dpmf_core.privacy.accounts import NoisePermit
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.privacy.receipts import Receipt
@@ -34,7 +41,12 @@ from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
 from dpmf_core.runs.filters import by_exact_counts, filtered
 from dpmf_core.runs.memory import peak_mb
-from dpmf_core.runs.planning import PreparedRun, charge_before, first_release, prepared_for
+from dpmf_core.runs.planning import (
+    PreparedRun,
+    charge_before,
+    first_release,
+    prepared_for,
+)
 from dpmf_core.runs.privacy_record import PrivacyRecord
 from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.record import ItemNames, Run, RunRecord, provenance
@@ -53,7 +65,12 @@ class _Watcher:
     """
 
     def __init__(
-        self, judge: AnyJudge, steps: int, points: int, report: Tell, stopped: Callable[[], bool]
+        self,
+        judge: AnyJudge,
+        steps: int,
+        points: int,
+        report: Tell,
+        stopped: Callable[[], bool],
     ) -> None:
         self.judge = judge
         self.steps = steps
@@ -159,7 +176,9 @@ def run(
             permit.guarantee = ready.guarantee
         streams = seeds(spec.seed)
         noise = permit.noise(ready.rest, streams.privacy, _whole_triangle(spec))
-        watcher = _Watcher(judge, ready.algorithm.n_steps, spec.curve_points, report, stopped)
+        watcher = _Watcher(
+            judge, ready.algorithm.n_steps, spec.curve_points, report, stopped
+        )
         # sums in one order, whatever the number of threads; kernels share rows
         with single_threaded_blas, _curator(ready, judge, noise) as curator:
             rng = Streams(np.random.default_rng(streams.init), streams.sampling)
@@ -168,13 +187,19 @@ def run(
             figures, buckets = judge.figures(model)
     releases = first + noise.ledger
     record = RunRecord(
-        **dict(PrivacyRecord.of(releases, ready.plan, spec.canonical().budget, ready.guarantee)),
+        **dict(
+            PrivacyRecord.of(
+                releases, ready.plan, spec.canonical().budget, ready.guarantee
+            )
+        ),
         **provenance(),
         **_facts(spec, ready, judge),
         key=key,
         public=data.public,
         noise_is_reproducible=noise.is_reproducible,
-        noise=noise_words((leaf.mechanism for leaf, _ in releases), noise.is_reproducible),
+        noise=noise_words(
+            (leaf.mechanism for leaf, _ in releases), noise.is_reproducible
+        ),
         metrics=figures,
         buckets=buckets,
         curves=tuple(watcher.curves),
@@ -195,7 +220,11 @@ def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]
         "title": ready.algorithm.title,
         "version": type(ready.algorithm).version,
         "parameters": ready.algorithm.model_dump(mode="json"),
-        "shape": {name: fact for name, fact in asdict(shape).items() if name != "item_features"},
+        "shape": {
+            name: fact
+            for name, fact in asdict(shape).items()
+            if name != "item_features"
+        },
         "split": judge.words,
     }
 
@@ -211,7 +240,8 @@ def _asked_data(
     data = open_watched(spec.data, reader, input_data)
     if isinstance(data, PartitionedRatings):
         report = reader.report
-        prepared_for(spec, data)  # refuses options that partitions lack, before any charge
+        # refuses options that partitions lack, before any charge
+        prepared_for(spec, data)
         require_splittable(spec.split, data.name)
     return data, report
 
@@ -234,7 +264,9 @@ def _paying(
 
 def _names(input_data: AnyData | None, train: Any) -> ItemNames | None:
     """The names of the items, for ratings that cannot be opened again."""
-    has_items = input_data is not None and isinstance(train, Ratings | PartitionedRatings)
+    has_items = input_data is not None and isinstance(
+        train, Ratings | PartitionedRatings
+    )
     if has_items:
         return ItemNames.of(train)
     return None

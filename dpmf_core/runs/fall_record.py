@@ -9,7 +9,12 @@ from dpmf_core.privacy.events import event_of_rows, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.receipts import Receipt
-from dpmf_core.runs.privacy_record import GuaranteeRecord, NotNegative, RecordPart, ReleaseRecord
+from dpmf_core.runs.privacy_record import (
+    GuaranteeRecord,
+    NotNegative,
+    RecordPart,
+    ReleaseRecord,
+)
 
 TITLE = "Fall of the error, a person"
 COUNTS = (
@@ -139,7 +144,9 @@ class FallRecord(RecordPart):
         """Its charge to an account, for a run of this title and guarantee; None if it is exact."""
         if self.price is None:
             return None
-        ledger = normal_form(event_of_rows([row.model_dump() for row in self.price.ledger]))
+        ledger = normal_form(
+            event_of_rows([row.model_dump() for row in self.price.ledger])
+        )
         return Charge(
             charge_title(title),
             ledger,

@@ -10,7 +10,12 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData, PartitionedRatings
 from dpmf_core.data.partitioned import Part
 from dpmf_core.data.preparation import prepared
-from dpmf_core.data.ratings import Ratings, assuming_the_item_set, most_rated, often_rated
+from dpmf_core.data.ratings import (
+    Ratings,
+    assuming_the_item_set,
+    most_rated,
+    often_rated,
+)
 from dpmf_core.data.samples import Samples
 from dpmf_core.runs.public_shape import PublicShape, keeping, reshaped
 from dpmf_core.runs.specification import DataSpec
@@ -18,7 +23,9 @@ from dpmf_core.runs.specification import DataSpec
 Whole = TypeVar("Whole", bound=AnyData)
 Rated = TypeVar("Rated", Ratings, PartitionedRatings)
 COUNTS_KEPT = 4  # data sets in partitions whose item counts are cached
-_known_counts: dict[str, tuple[bool, Any]] = {}  # by fingerprint: whether public, and the counts
+_known_counts: dict[
+    str, tuple[bool, Any]
+] = {}  # by fingerprint: whether public, and the counts
 
 
 def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> Whole:
@@ -57,7 +64,9 @@ def _check(data: AnyData, spec: DataSpec) -> None:
         holds = "ratings"
         others = "samples"
     if wrong := spec.set_for(others):
-        raise BadInput(f"'{wrong[0]}' is for {others}; {spec.id} holds {holds}. Leave it out.")
+        raise BadInput(
+            f"'{wrong[0]}' is for {others}; {spec.id} holds {holds}. Leave it out."
+        )
     if spec.item_features == "public" and getattr(data, "item_features", None) is None:
         raise BadInput(
             f"{spec.id} has no public item table, so item_features=public cannot be used. Leave it"
@@ -81,7 +90,9 @@ def _fewer(data: Rated, spec: DataSpec) -> Rated:
         return data.with_change(change)
     data = change(Part(np.arange(data.n_users), data)).rows
     if not len(data):
-        raise BadInput(f"No rating of {spec.id} is left after the filters. Loosen them.")
+        raise BadInput(
+            f"No rating of {spec.id} is left after the filters. Loosen them."
+        )
     return data
 
 
@@ -130,7 +141,9 @@ def _of_items(data: Rated, spec: DataSpec) -> Rated:
         return data  # it has no more items
     if spec.min_item_count:
         items = items[often_rated(counts[items], spec.min_item_count)]
-    return replace(keeping(data, items), assumptions=assuming_the_item_set(data.assumptions))
+    return replace(
+        keeping(data, items), assumptions=assuming_the_item_set(data.assumptions)
+    )
 
 
 def by_exact_counts(spec: DataSpec, data: AnyData) -> DataSpec:

@@ -20,8 +20,16 @@ from dpmf_core.runs.specification import RunSpec
 DataKind = Literal["ratings", "documents", "images"]
 
 DEFAULT_EPSILON = 2.0  # of all pages: privacy shows, and the best methods are useful
-USUAL_DATA: dict[DataKind, str] = {"ratings": "cinema", "documents": "news", "images": "faces"}
-METRICS: dict[DataKind, str] = {"ratings": "rmse", "documents": "objective", "images": "objective"}
+USUAL_DATA: dict[DataKind, str] = {
+    "ratings": "cinema",
+    "documents": "news",
+    "images": "faces",
+}
+METRICS: dict[DataKind, str] = {
+    "ratings": "rmse",
+    "documents": "objective",
+    "images": "objective",
+}
 WEIGHTING = "tfidf"  # of words
 
 
@@ -94,7 +102,10 @@ def usual_run(kind: DataKind, data: str = "") -> RunSpec:
         data={"id": data, **weighting},
         algorithm=RECOMMENDED["ratings" if kind == "ratings" else "samples"],
         parameters=parameters,
-        budget={"epsilon": DEFAULT_EPSILON, "delta": default_delta(entry.shape().n_units)},
+        budget={
+            "epsilon": DEFAULT_EPSILON,
+            "delta": default_delta(entry.shape().n_units),
+        },
     )
 
 

@@ -74,7 +74,8 @@ def topics(run: Run, count: int = coherence.TOP_WORDS) -> list[list[tuple[str, f
 def pairs(run: Run, other: Run) -> list[PartMatch]:
     """The components of a run with their partners in another, most similar first."""
     partner, cosine = (
-        column.tolist() for column in part_metrics.best_matches(basis(run), basis(other))
+        column.tolist()
+        for column in part_metrics.best_matches(basis(run), basis(other))
     )
     matched = enumerate(zip(partner, cosine, strict=True))
     matches = (
@@ -86,7 +87,9 @@ def pairs(run: Run, other: Run) -> list[PartMatch]:
 
 def shared_words(run: Run, other: Run) -> float:
     """The mean number of heaviest words that a topic and its partner share."""
-    mine, theirs = ([{word for word, _ in topic} for topic in topics(one)] for one in (run, other))
+    mine, theirs = (
+        [{word for word, _ in topic} for topic in topics(one)] for one in (run, other)
+    )
     shared = [
         len(mine[pair.component] & theirs[pair.partner])
         for pair in pairs(run, other)
@@ -101,7 +104,9 @@ def typical(run: Run, component: int, count: int = 5) -> list[Typical]:
     H = run.model.personal(samples).coefficients.astype(np.float64)
     share = H[:, component] / np.maximum(H.sum(axis=1), 1e-300)
     rows = np.argsort(-share, kind="stable")[:count].tolist()
-    titles = {row: samples.titles[row] if samples.titles else f"row {row + 1}" for row in rows}
+    titles = {
+        row: samples.titles[row] if samples.titles else f"row {row + 1}" for row in rows
+    }
     return [Typical(row, titles[row], float(share[row])) for row in rows]
 
 
@@ -113,7 +118,10 @@ def sheet(run: Run, order: list[int]) -> Array:
     size = image_size(run)
     across = row_length(len(order))
     pictures = [picture_of(basis(run)[part].reshape(size), 1) for part in order]
-    framed = [np.pad(picture, ((GAP, 0), (GAP, 0)), constant_values=SHADE) for picture in pictures]
+    framed = [
+        np.pad(picture, ((GAP, 0), (GAP, 0)), constant_values=SHADE)
+        for picture in pictures
+    ]
     rows = [np.hstack(framed[at : at + across]) for at in range(0, len(framed), across)]
     whole = np.pad(np.vstack(rows), ((0, GAP), (0, GAP)), constant_values=SHADE)
     return whole.repeat(ZOOM, axis=0).repeat(ZOOM, axis=1)
@@ -179,7 +187,13 @@ def explanation(run: Run, row: int) -> Explanation:
         original=picture(pixels),
         clean=None if one.clean is None else picture(aim),
         reconstruction=picture(rebuilt),
-        outliers=None if own.outliers is None else picture(norm * np.abs(own.outliers[0])),
-        error=float(np.linalg.norm(aim - rebuilt) / max(float(np.linalg.norm(aim)), 1e-300)),
-        strongest=tuple((int(part), float(own.coefficients[0][part])) for part in order),
+        outliers=None
+        if own.outliers is None
+        else picture(norm * np.abs(own.outliers[0])),
+        error=float(
+            np.linalg.norm(aim - rebuilt) / max(float(np.linalg.norm(aim)), 1e-300)
+        ),
+        strongest=tuple(
+            (int(part), float(own.coefficients[0][part])) for part in order
+        ),
     )

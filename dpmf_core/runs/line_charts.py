@@ -39,7 +39,9 @@ def line_chart(
     line; solid where it is not named. text: a value of y in words.
     """
     frame = _Frame.of([point for line in lines.values() for point in line], log, text)
-    heights = _apart({name: frame.down(line[-1][1]) + 4 for name, line in lines.items()})
+    heights = _apart(
+        {name: frame.down(line[-1][1]) + 4 for name, line in lines.items()}
+    )
     polylines: list[dict[str, Any]] = []
     for number, (name, line) in enumerate(lines.items()):
         tint = TINTS[number % len(TINTS)]
@@ -54,7 +56,9 @@ def line_chart(
         dash = DASHES[(dashes or {}).get(name, "solid")]
         at = f"{heights[name]:.1f}"
         look = {"tint": tint, "width": width, "dashes": dash}
-        polylines.append({"name": name, "name_y": at, "points": frame.place(line), **look})
+        polylines.append(
+            {"name": name, "name_y": at, "points": frame.place(line), **look}
+        )
     if dot:
         look = {"tint": TINTS[0], "width": 14, "dashes": "none"}
         polylines.append({"name": "", "points": frame.place([dot]), **look})
@@ -64,7 +68,10 @@ def line_chart(
         size=(WIDTH, HEIGHT),
         lines=polylines,
         name_x=WIDTH - RIGHT + 8,
-        marks=[*frame.marks(), ((WIDTH - RIGHT + LEFT) / 2, HEIGHT - 2, "middle", across)],
+        marks=[
+            *frame.marks(),
+            ((WIDTH - RIGHT + LEFT) / 2, HEIGHT - 2, "middle", across),
+        ],
     )
 
 
@@ -96,7 +103,8 @@ class _Frame:
 
     def place(self, points: Points) -> str:
         places = [f"{self.right(x):.1f},{self.down(y):.1f}" for x, y in points]
-        return " ".join(places * 2 if len(places) == 1 else places)  # one point: a round dot
+        # one point: a round dot
+        return " ".join(places * 2 if len(places) == 1 else places)
 
     def marks(self) -> list[tuple[object, ...]]:
         """The labels of the axes: x, y, anchor, text."""
@@ -104,9 +112,12 @@ class _Frame:
             ticks = self.xs
         else:
             ticks = (self.xs[0], self.xs[-1])
-        below = [(f"{self.right(x):.1f}", HEIGHT - 18, "middle", f"{x:g}") for x in ticks]
+        below = [
+            (f"{self.right(x):.1f}", HEIGHT - 18, "middle", f"{x:g}") for x in ticks
+        ]
         ends = [
-            (4, f"{self.down(y) + 4:.1f}", "start", self.text(y)) for y in (self.low, self.high)
+            (4, f"{self.down(y) + 4:.1f}", "start", self.text(y))
+            for y in (self.low, self.high)
         ]
         return [*below, *ends]
 

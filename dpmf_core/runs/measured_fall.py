@@ -16,7 +16,15 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Blocks, NoisyCurator
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.privacy import Budget, Calibration, Event, Noise, NoiseKind, normal_form, sequence
+from dpmf_core.privacy import (
+    Budget,
+    Calibration,
+    Event,
+    Noise,
+    NoiseKind,
+    normal_form,
+    sequence,
+)
 from dpmf_core.privacy.accounting import calibrate
 from dpmf_core.privacy.accounts import account_of, charging
 from dpmf_core.privacy.events import on_grids
@@ -82,7 +90,9 @@ def require_measurable(spec: RunSpec, data: AnyData, epsilon: float) -> None:
 
 def event(budget: Budget, epsilon: float) -> Event:
     """The releases of one measurement at `epsilon`, with the delta, relation and noise of a run."""
-    own_budget = budget.model_copy(update={"epsilon": epsilon, "calibration": Calibration.EXACT})
+    own_budget = budget.model_copy(
+        update={"epsilon": epsilon, "calibration": Calibration.EXACT}
+    )
 
     def plan(level: float) -> Event:
         means = UserMeans().event(level / math.sqrt(CONSTANT_SHARE))
@@ -109,7 +119,11 @@ def charges(spec: RunSpec, data: AnyData, epsilon: float) -> list[Charge]:
 
 
 def require_affordable(
-    spec: RunSpec, epsilon: float, ledger: str | Path | None = None, *, in_hand: bool = False
+    spec: RunSpec,
+    epsilon: float,
+    ledger: str | Path | None = None,
+    *,
+    in_hand: bool = False,
 ) -> None:
     """Raise BadInput if a run cannot be measured, or a budget does not allow both.
 
@@ -186,7 +200,9 @@ def noisy_fall(people: Blocks, model: Any, noise: Noise) -> FallRecord:
     multiplier = noise.next_release(HELD_OUT_ERRORS).noise_multiplier
     statistic = PairedErrors.of(people.shape.n_units, multiplier, RADIUS)
     scale = curator.scale(statistic)
-    first, second, third, last = curator.release(statistic, model, constant.value).tolist()
+    first, second, third, last = curator.release(
+        statistic, model, constant.value
+    ).tolist()
     half_range = people.shape.half_range
     sums = PairedSums(
         statistic,
@@ -250,7 +266,9 @@ def exact_fall(people: Blocks, model: Any) -> FallRecord:
         errors[OWN_MEAN] += float(of_block.own_mean.sum())
         errors[CONSTANT] += float(of_block.constant.sum())
     if not n_people:
-        raise BadInput("There are no held-out ratings to measure on. Change the test fraction.")
+        raise BadInput(
+            "There are no held-out ratings to measure on. Change the test fraction."
+        )
     error = _root(errors["model"], n_people, shape.half_range)
     floor = min((OWN_MEAN, CONSTANT), key=lambda name: errors[name])
     fall = _root(errors[floor], n_people, shape.half_range) - error

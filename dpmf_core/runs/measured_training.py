@@ -46,9 +46,13 @@ class MeasuredTraining(BaseModel):
 
     def check(self) -> None:
         """Raise BadInput if the run cannot be measured."""
-        measured_fall.require_measurable(self.spec, open_anywhere(self.data), self.epsilon)
+        measured_fall.require_measurable(
+            self.spec, open_anywhere(self.data), self.epsilon
+        )
 
-    def measure(self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False) -> Run:
+    def measure(
+        self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False
+    ) -> Run:
         """The run with its measurement in `record.fall`.
 
         Raises BadInput if it cannot be measured or a budget does not allow both; then nothing was

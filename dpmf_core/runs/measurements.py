@@ -69,7 +69,9 @@ class Draw:
         caution = ""
         if point.epsilon is not None:
             caution = _caution(point.spec, summary)
-        return cls(point, summary["metrics"], total, caution, bool(summary.get("public", True)))
+        return cls(
+            point, summary["metrics"], total, caution, bool(summary.get("public", True))
+        )
 
     def figure(self, metric: str) -> float | None:
         """A held-out figure; None if the run has none."""
@@ -158,7 +160,9 @@ def shared_seeds(*measured: Measured) -> list[int]:
 def shared_draws(*measured: Measured) -> list[tuple[float, ...]]:
     """The figures of the draws that all of these share, ascending by seed."""
     figures = [one.by_seed for one in measured]
-    return [tuple(of_one[seed] for of_one in figures) for seed in shared_seeds(*measured)]
+    return [
+        tuple(of_one[seed] for of_one in figures) for seed in shared_seeds(*measured)
+    ]
 
 
 @dataclass(frozen=True)
@@ -220,4 +224,8 @@ def is_trivial(algorithm: str) -> bool:
 def is_reference(algorithm: str) -> bool:
     """Whether private methods may be compared with this non-private, non-trivial method."""
     kind = algorithms.REGISTRY.get(algorithm)
-    return kind is not None and not kind.is_trivial and not issubclass(kind, PrivateAlgorithm)
+    return (
+        kind is not None
+        and not kind.is_trivial
+        and not issubclass(kind, PrivateAlgorithm)
+    )

@@ -24,7 +24,7 @@ def peak_mb() -> float:
 
 
 def give_back() -> None:
-    """Return memory to the system that libraries have freed but still hold."""
+    """Give memory that libraries have freed back to the system."""
     if arrow := sys.modules.get("pyarrow"):
         arrow.default_memory_pool().release_unused()
     if sys.platform == "linux":

@@ -95,7 +95,9 @@ def noisy_score(run: Run, noise: Noise) -> Score:
     curator = NoisyCurator(people, noise)
     scale = curator.scale(statistic)
     first, second, third, last = curator.release(statistic, run.model).tolist()
-    sums = PairedSums(statistic, (first, second, third, last), scale, people.shape.half_range)
+    sums = PairedSums(
+        statistic, (first, second, third, last), scale, people.shape.half_range
+    )
     return Score(sums.error, sums.fall)
 
 
@@ -153,7 +155,9 @@ def event(run: Run, epsilon: float) -> Event:
     budget = run.spec.budget
     assert budget is not None  # `refusal`
     if not 0 < epsilon <= 100:
-        raise BadInput(f"The epsilon of an error must be above 0 and at most 100. Got {epsilon:g}.")
+        raise BadInput(
+            f"The epsilon of an error must be above 0 and at most 100. Got {epsilon:g}."
+        )
     is_replaced = budget.relation is Relation.REPLACE_ONE
     if is_replaced:
         moves = PairedErrors().replace_one_factor

@@ -43,7 +43,9 @@ def html_of_run(run: Run) -> str:
         "run.html",
         summary=run.summary,
         figures=[
-            (title_of(name), value) for name, value in record.metrics.items() if name in METRICS
+            (title_of(name), value)
+            for name, value in record.metrics.items()
+            if name in METRICS
         ],
         without_figures=RAW,
         record=record,
@@ -125,15 +127,22 @@ def chart_of_draws(draws: Draws, metric: str | None = None) -> "Figure":
         )
     rows = list[tuple[str, float, float]]()
     for one in proven:
-        name = ", ".join([one.label, *(f"{name} = {value}" for name, value in one.grid.items())])
+        name = ", ".join(
+            [one.label, *(f"{name} = {value}" for name, value in one.grid.items())]
+        )
         ends = dict.fromkeys((epsilons[0], epsilons[-1]))
-        rows += [(name, at, one.median) for at in (ends if one.epsilon is None else [one.epsilon])]
+        rows += [
+            (name, at, one.median)
+            for at in (ends if one.epsilon is None else [one.epsilon])
+        ]
     table = pd.DataFrame(rows, columns=["method", "epsilon", figure])
     if figure in METRICS:
         title = METRICS[figure].label
     else:
         title = figure
-    chart = _lines(table.sort_values("epsilon", kind="stable"), "epsilon", figure, title)
+    chart = _lines(
+        table.sort_values("epsilon", kind="stable"), "epsilon", figure, title
+    )
     ticks = [f"{epsilon:g}" for epsilon in epsilons]
     return chart.update_xaxes(type="log", title="ε", tickvals=epsilons, ticktext=ticks)
 
@@ -143,15 +152,24 @@ def _lines(table: "pd.DataFrame", x: str, y: str, title: str) -> "Figure":
     with extra("plot"):
         import plotly.express as px
     figure: Figure = px.line(
-        table, x=x, y=y, color="method", markers=True, template="simple_white", labels={y: title}
+        table,
+        x=x,
+        y=y,
+        color="method",
+        markers=True,
+        template="simple_white",
+        labels={y: title},
     )
     return figure
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
     """A row for every run, with epsilon if it is proved. frame: a row for every run."""
-    visible = frame.assign(epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna()))
+    visible = frame.assign(
+        epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna())
+    )
     rows = [
-        ["" if cell != cell else cell for cell in row] for row in visible.itertuples(index=False)
+        ["" if cell != cell else cell for cell in row]
+        for row in visible.itertuples(index=False)
     ]
     return html_table(list(visible.columns), rows, title)

@@ -25,8 +25,12 @@ SIDES_OF_SMALLER = 2.128045
 # public data, so that noise and clip move the figure about as much
 OWN_CLIP = 0.025
 CONSTANT_CLIP = 0.05
-LEAST_PEOPLE = 4.0  # noisy number of people, in its standard deviations, that tells anything
-LEAST_ERROR = 2.5  # noisy mean squared error, in such units of its noise, that tells anything
+LEAST_PEOPLE = (
+    4.0  # noisy number of people, in its standard deviations, that tells anything
+)
+LEAST_ERROR = (
+    2.5  # noisy mean squared error, in such units of its noise, that tells anything
+)
 STEPS = 2_001  # falls that are falls for each end of an interval
 
 
@@ -49,7 +53,9 @@ class PersonalErrors:
         held_out: Ratings = block.tables["test"]
         own_means = Recommender.of_means(held_out.shape)
         of_model = _mean_squares(held_out, _predictions(model, history, held_out))
-        of_own_mean = _mean_squares(held_out, _predictions(own_means, history, held_out))
+        of_own_mean = _mean_squares(
+            held_out, _predictions(own_means, history, held_out)
+        )
         if constant is None:
             return cls(of_model, of_own_mean, of_model)
         same = np.full(len(held_out), constant)
@@ -106,11 +112,17 @@ class PairedErrors(Statistic):
     def replace_one_factor(self) -> float:  # type: ignore[override]
         return 2 * self.radius / self.sensitivity
 
-    def empty(self, shape: Shape, model: Recommender, constant: float | None = None) -> Totals:
+    def empty(
+        self, shape: Shape, model: Recommender, constant: float | None = None
+    ) -> Totals:
         return (np.zeros(4),)
 
     def add(
-        self, block: Block, totals: Totals, model: Recommender, constant: float | None = None
+        self,
+        block: Block,
+        totals: Totals,
+        model: Recommender,
+        constant: float | None = None,
     ) -> None:
         errors = PersonalErrors.of(block, model, constant)
         x = on_grid(errors.model, 1.0, block.n_units)
@@ -139,7 +151,9 @@ class NoisyError:
     high: float
 
 
-def error_of_sums(errors: float, rest: float, scale: float, half_range: float) -> NoisyError:
+def error_of_sums(
+    errors: float, rest: float, scale: float, half_range: float
+) -> NoisyError:
     """The error that noisy sums of x and of 1 - x show, each with noise of deviation `scale`.
 
     docs/PRIVACY.md, "Errors of held-out ratings".
@@ -256,4 +270,6 @@ def _first_outside(beyond: Callable[[Array], Array], start: float, end: float) -
         return start
     inner = values[at - 1]
     outer = values[at]
-    return float(places[at - 1] + (places[at] - places[at - 1]) * inner / (inner - outer))
+    return float(
+        places[at - 1] + (places[at] - places[at - 1]) * inner / (inner - outer)
+    )

@@ -17,7 +17,15 @@ import numpy.typing as npt
 from dpmf_core.base.arrays import Array, Ints
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, in_memory, in_parts, on_grid
+from dpmf_core.curator import (
+    Block,
+    NoisyCurator,
+    Statistic,
+    Totals,
+    in_memory,
+    in_parts,
+    on_grid,
+)
 from dpmf_core.data import AnyData, Data, PartitionedRatings
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_rows
 from dpmf_core.data.samples import Samples, SampleShape
@@ -37,7 +45,8 @@ ROWS_OF_PEOPLE = (
     " person each row belongs to, declare the number of people instead (people=N after the file's"
     " '?')."
 )
-MOST_UNITS = 2**31  # a public bound, because their number may be private; int32 numbers them
+# a public bound, because their number may be private; int32 numbers them
+MOST_UNITS = 2**31
 
 
 @dataclass(frozen=True)
@@ -113,7 +122,9 @@ def _pairs(data: Data) -> tuple[Array, Array]:
     if data.people is None:
         return rows, words
     n_words = data.X.shape[1]
-    return np.divmod(np.unique(data.people[rows].astype(np.int64) * n_words + words), n_words)
+    return np.divmod(
+        np.unique(data.people[rows].astype(np.int64) * n_words + words), n_words
+    )
 
 
 def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
@@ -127,7 +138,9 @@ def order_of_names(data: AnyData) -> npt.NDArray[np.float64]:
         names = data.labels or data.titles
     if names is None:
         return keyed_uniform(2, 0, np.arange(_n_names(data.shape)))
-    return keyed_uniform(2, 0, np.array([zlib.crc32(name.encode()) for name in names], np.int64))
+    return keyed_uniform(
+        2, 0, np.array([zlib.crc32(name.encode()) for name in names], np.int64)
+    )
 
 
 def _n_names(shape: Shape | SampleShape) -> int:
@@ -164,7 +177,8 @@ def plan(budget: Budget | None, *, items: bool, units: bool) -> Event:
     return sequence(
         *(
             statistic.event(
-                (statistic.replace_one_factor if is_replace_one else 1.0) / (mu * math.sqrt(share))
+                (statistic.replace_one_factor if is_replace_one else 1.0)
+                / (mu * math.sqrt(share))
             )
             for statistic, share in statistics
         )

@@ -21,7 +21,9 @@ def may_note(owner: str) -> bool:
 def may_delete(owner: str) -> bool:
     """Whether the requester may delete a run of this owner."""
     who = asker()
-    return who.alone or who.operator or (settings().deletes == "owner" and who.owns(owner))
+    return (
+        who.alone or who.operator or (settings().deletes == "owner" and who.owns(owner))
+    )
 
 
 def annotate(store: Store, key: str, note: str, tags: str) -> None:

@@ -80,11 +80,16 @@ def prepare_for_shape(
         noise=not canonical.without_noise,
     )
     first = first_release(spec)
-    if spec.data.row_count == "private" and getattr(shape, "n_people", None) is not None:
+    if (
+        spec.data.row_count == "private"
+        and getattr(shape, "n_people", None) is not None
+    ):
         raise BadInput(partition_selection.ROWS_OF_PEOPLE)
     level = 1.0
     plan_at = algorithms.plan_by_level(
-        algorithm, shape, canonical.budget.noise if canonical.budget else NoiseKind.CONTINUOUS
+        algorithm,
+        shape,
+        canonical.budget.noise if canonical.budget else NoiseKind.CONTINUOUS,
     )
     if canonical.budget is not None:
         exact = canonical.budget.calibration is Calibration.EXACT
@@ -101,7 +106,11 @@ def prepare_for_shape(
             " noise=none for the same method without noise and without privacy."
         )
     guarantee = _on_data(
-        algorithm.guarantee_of_run(shape, level), spec, normal_form(first), assumptions, unit
+        algorithm.guarantee_of_run(shape, level),
+        spec,
+        normal_form(first),
+        assumptions,
+        unit,
     )
     facts = (*guarantee.taken_as_public, *_item_facts(spec.data, shape))
     guarantee = replace(guarantee, taken_as_public=facts)
@@ -109,7 +118,11 @@ def prepare_for_shape(
 
 
 def _on_data(
-    guarantee: Guarantee, spec: RunSpec, first: Ledger, assumptions: tuple[str, ...], unit: str
+    guarantee: Guarantee,
+    spec: RunSpec,
+    first: Ledger,
+    assumptions: tuple[str, ...],
+    unit: str,
 ) -> Guarantee:
     """An algorithm's guarantee with what the data and their split assume.
 
@@ -169,14 +182,21 @@ def first_release(spec: RunSpec) -> Event:
             " Use continuous noise, or declare the shape."
         )
     return partition_selection.plan(
-        budget, items=spec.data.item_choice == "private", units=spec.data.row_count == "private"
+        budget,
+        items=spec.data.item_choice == "private",
+        units=spec.data.row_count == "private",
     )
 
 
 def _released_facts(spec: DataSpec) -> set[str]:
     """What need not be assumed or taken as public, because the run releases it."""
     items = {ITEMS_ARE_PUBLIC, WORDS_ARE_PUBLIC, "the item set", "the features"}
-    units = {NUMBER_IS_PUBLIC, USERS_ARE_PUBLIC, "the number of users", "the number of samples"}
+    units = {
+        NUMBER_IS_PUBLIC,
+        USERS_ARE_PUBLIC,
+        "the number of users",
+        "the number of samples",
+    }
     if spec.item_choice == "private":
         released = items
     else:
@@ -205,14 +225,18 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
         factor = 2.0
 
     def everything(level: float) -> Event:
-        return sequence(first, Gaussian(level, "everything after the shape", 1.0, factor))
+        return sequence(
+            first, Gaussian(level, "everything after the shape", 1.0, factor)
+        )
 
     plan = everything(calibrate(everything, budget))
     algorithm = _with_defaults(spec)
     guarantee = _on_data(
         algorithm.guarantee(), spec, normal_form(first), data.assumptions, _unit(data)
     )
-    return Charge.of(algorithm.title, plan, guarantee, budget, holds_out=spec.split.holds_out)
+    return Charge.of(
+        algorithm.title, plan, guarantee, budget, holds_out=spec.split.holds_out
+    )
 
 
 def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
@@ -229,7 +253,9 @@ def charge_of(spec: RunSpec, ready: PreparedRun) -> Charge:
 def _with_defaults(spec: RunSpec) -> Algorithm:
     canonical = spec.canonical()
     return algorithms.build_with_defaults(
-        canonical.algorithm, dict(canonical.parameters), noise=not canonical.without_noise
+        canonical.algorithm,
+        dict(canonical.parameters),
+        noise=not canonical.without_noise,
     )
 
 
@@ -265,7 +291,9 @@ def charges_of(works: Iterable[Any]) -> list[Charge]:
     charges: list[Charge] = []
     for work in distinct.values():
         if isinstance(work, RunSpec):
-            charges.append(charge_of(work, prepared_for(work, open_anywhere(work.data))))
+            charges.append(
+                charge_of(work, prepared_for(work, open_anywhere(work.data)))
+            )
         else:
             charges += work.charges
     return charges
@@ -290,12 +318,16 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
 
     budget = spec.budget
     if budget is None:
-        raise BadInput(f"{spec.algorithm} has no epsilon here. Choose a private algorithm.")
+        raise BadInput(
+            f"{spec.algorithm} has no epsilon here. Choose a private algorithm."
+        )
 
     def excess(log_epsilon: float) -> float:
         own = budget.model_copy(update={"epsilon": math.exp(log_epsilon)})
         plan = prepare(spec.model_copy(update={"budget": own}), shape).plan
-        return epsilon(Repeat(plan, times), budget.delta, budget.relation) - budget.epsilon
+        return (
+            epsilon(Repeat(plan, times), budget.delta, budget.relation) - budget.epsilon
+        )
 
     high = math.log(budget.epsilon)
     low = math.log(LEAST_EPSILON)

@@ -29,13 +29,20 @@ from dpmf_core.privacy.rules import RULE_TITLES, every_epsilon
 NotNegative = Annotated[float, Field(ge=0)]
 Count = Annotated[int, Field(ge=0)]
 Word = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z ]{0,39}$")]
-AnotherValue = Literal["another-value"]  # the relation if the unit is the value of a rating
+# the relation if the unit is the value of a rating
+AnotherValue = Literal["another-value"]
 
 
 Highlight = Callable[[str], str]
 LEDGER_HEAD = ("released", "noise", "sensitivity", "noise multiplier", "count")
-PURE = (Laplace.mechanism, PosteriorSample.mechanism)  # noise with a finite epsilon at delta 0
-NO_FINITE_EPSILON = "No finite ε holds at this δ: a release may fail more often. Give a larger δ."
+# noise with a finite epsilon at delta 0
+PURE = (
+    Laplace.mechanism,
+    PosteriorSample.mechanism,
+)
+NO_FINITE_EPSILON = (
+    "No finite ε holds at this δ: a release may fail more often. Give a larger δ."
+)
 
 
 def in_words(text: str) -> str:
@@ -100,7 +107,13 @@ class ReleaseRecord(RecordPart):
     def cells(self) -> list[str]:
         """A row of the ledger in a table."""
         noise = f"{self.noise_multiplier:.4g}"
-        return [self.statistic, self.mechanism, f"{self.sensitivity:.4g}", noise, str(self.count)]
+        return [
+            self.statistic,
+            self.mechanism,
+            f"{self.sensitivity:.4g}",
+            noise,
+            str(self.count),
+        ]
 
 
 class EpsilonRecord(RecordPart):
@@ -125,7 +138,9 @@ class PrivacyRecord(RecordPart):
     ledger: tuple[ReleaseRecord, ...] = ()
 
     @classmethod
-    def of(cls, ledger: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee) -> Self:
+    def of(
+        cls, ledger: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee
+    ) -> Self:
         """ledger: what was released; event: the plan, whose epsilons are computed."""
         if budget:
             relation = budget.relation
@@ -161,7 +176,8 @@ class PrivacyRecord(RecordPart):
             parts.append(table(LEDGER_HEAD, [release.cells for release in self.ledger]))
         if not (self.guarantee.has_epsilon and self.epsilon.exact is None):
             parts.append(f"{mark(self.guarantee.status)}: {self.guarantee.words}")
-        return "\n".join(parts)  # without a guarantee if nothing is proved at this delta
+        # without a guarantee if nothing is proved at this delta
+        return "\n".join(parts)
 
     def __repr__(self) -> str:
         releases = sum(row.count for row in self.ledger)
@@ -179,7 +195,9 @@ class PrivacyRecord(RecordPart):
             return f"{self.guarantee.status}: no ε"
         if self.delta is None:
             return "ε = 0 (nothing is released)"
-        return epsilon_in_full(epsilon, self.delta, self.guarantee.unit, self.relation, self.rule)
+        return epsilon_in_full(
+            epsilon, self.delta, self.guarantee.unit, self.relation, self.rule
+        )
 
     @property
     def _no_pure_epsilon(self) -> str:
@@ -187,7 +205,8 @@ class PrivacyRecord(RecordPart):
         impure = [name for name in noises if name not in PURE]
         noise = " and ".join(f"{name} noise" for name in impure)
         return (
-            f"{noise} has no pure ε: at δ = 0 no finite ε holds. Give a δ below 1/n, such as 1e-6."
+            f"{noise} has no pure ε: at δ = 0 no finite ε holds. "
+            "Give a δ below 1/n, such as 1e-6."
         )
 
     @property

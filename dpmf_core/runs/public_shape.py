@@ -84,7 +84,9 @@ def slots(shape: PublicShape, count: int) -> Ints:
     """The row of each of `count` units: places of the smallest of `units` hashed numbers."""
     if shape.units is None:
         return np.arange(count)
-    return np.argsort(keyed_uniform(shape.slots, np.arange(shape.units)), kind="stable")[:count]
+    return np.argsort(
+        keyed_uniform(shape.slots, np.arange(shape.units)), kind="stable"
+    )[:count]
 
 
 def part_in_slots(part: Part, shape: PublicShape, count: int) -> Part:

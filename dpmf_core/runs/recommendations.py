@@ -53,7 +53,8 @@ def recommend(run: Run, user: int, k: int = 10) -> tuple[Suggestion, ...]:
 def _suggestions(own: Ratings, items: Array) -> tuple[Suggestion, ...]:
     titles = own.titles
     return tuple(
-        Suggestion(item, titles[item] if titles else f"item {item}") for item in items.tolist()
+        Suggestion(item, titles[item] if titles else f"item {item}")
+        for item in items.tolist()
     )
 
 
@@ -86,7 +87,9 @@ def places(ids: "pd.Index[Any]", names: "pd.Series[Any]") -> npt.NDArray[np.int6
     known_places = pd.Series(np.arange(len(ids)), canonical_texts(ids))
     # a model that an earlier version saved may have both 1 and 1.0
     known_places = known_places[~known_places.index.duplicated()]
-    return known_places.reindex(canonical_texts(names), fill_value=-1).to_numpy(np.int64)
+    return known_places.reindex(canonical_texts(names), fill_value=-1).to_numpy(
+        np.int64
+    )
 
 
 def history_of(
@@ -100,7 +103,9 @@ def history_of(
             f"The model has no item '{str(pairs['item'][at])[:60]}' (row {at + 1:,} of own). Leave"
             f" it out. The {len(items):,} known ones are item_ids, or items_ of an estimator."
         )
-    values = pd.to_numeric(pairs["rating"], errors="coerce").to_numpy(np.float64, na_value=np.nan)
+    values = pd.to_numeric(pairs["rating"], errors="coerce").to_numpy(
+        np.float64, na_value=np.nan
+    )
     wrong = ~((values >= bounds[0]) & (values <= bounds[1]))
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
@@ -127,7 +132,9 @@ def shared_side(model: Recommender) -> Recommender:
     """A model without values of single users, which some methods without a guarantee learn."""
     user_sizes = {"user_factors": (0, 0), "user_offsets": (0,)}
     empty_sides: dict[str, Any] = {
-        name: np.zeros(size) for name, size in user_sizes.items() if hasattr(model, name)
+        name: np.zeros(size)
+        for name, size in user_sizes.items()
+        if hasattr(model, name)
     }
     if empty_sides:
         return replace(model, **empty_sides)
@@ -137,14 +144,19 @@ def shared_side(model: Recommender) -> Recommender:
 def of_everybody(personal: Personal, count: int) -> Personal:
     """Own sides with `count` rows; users that a model did not learn get zeros."""
     factors, offsets = (
-        np.concatenate([side, np.zeros((count - len(side), *side.shape[1:]), side.dtype)])
+        np.concatenate(
+            [side, np.zeros((count - len(side), *side.shape[1:]), side.dtype)]
+        )
         for side in (personal.factors, personal.offsets)
     )
     return replace(personal, factors=factors, offsets=offsets)
 
 
 def held_out_frame(
-    model: Recommender, parts: Split, users: "tuple[pd.Index[Any], Array]", items: "pd.Index[Any]"
+    model: Recommender,
+    parts: Split,
+    users: "tuple[pd.Index[Any], Array]",
+    items: "pd.Index[Any]",
 ) -> pd.DataFrame:
     """The test ratings of a split and their predictions, with the ids of users and items.
 

@@ -39,7 +39,16 @@ from dpmf_core.runs.specification import RunSpec, Value
 
 Figures = dict[str, int | float | None]
 # computed from raw rows, so these stay on the machine if the data are private
-RAW = ("metrics", "buckets", "curves", "seconds", "peak_mb", "key", "released_shape", "receipt")
+RAW = (
+    "metrics",
+    "buckets",
+    "curves",
+    "seconds",
+    "peak_mb",
+    "key",
+    "released_shape",
+    "receipt",
+)
 Summary = dict[str, Any]
 # the parts of a summary that come from raw rows; the key is a hash of them
 RAW_FIGURES = ("key", "rmse", "metrics", "fit_seconds")
@@ -54,7 +63,8 @@ def value_of(figures: Mapping[str, int | float | None], name: str) -> float:
 
 
 WITHOUT_RAW = (
-    "Errors are left out: they are computed on private data without noise (record.metrics)."
+    "Errors are left out: they are computed on private data without noise "
+    "(record.metrics)."
 )
 
 
@@ -111,7 +121,9 @@ class RunRecord(PrivacyRecord):
     fall: FallRecord | None = None
 
     @model_serializer(mode="wrap")
-    def _without_absent_parts(self, dump: SerializerFunctionWrapHandler) -> dict[str, Any]:
+    def _without_absent_parts(
+        self, dump: SerializerFunctionWrapHandler
+    ) -> dict[str, Any]:
         fields: dict[str, Any] = dump(self)
         for name in ("released_shape", "receipt", "fall"):
             if getattr(self, name) is None:
@@ -150,19 +162,29 @@ class RunRecord(PrivacyRecord):
 
         mark: highlights the status of the guarantee. It shows raw figures of private data.
         """
-        from dpmf_core.evaluation.registry import title_of  # slow to load, needed only for texts
+        # slow to load, needed only for texts
+        from dpmf_core.evaluation.registry import (
+            title_of,
+        )
 
         parts = [self.sentence]
         if self.metrics:
-            rows = [[title_of(name), number(figure)] for name, figure in self.metrics.items()]
+            rows = [
+                [title_of(name), number(figure)]
+                for name, figure in self.metrics.items()
+            ]
             parts.append(table(["figure", ""], rows))
         if self.fall is not None:
             parts.append(in_words("\n".join(self.fall.sentences)))
-        parameters = ", ".join(f"{name} = {value}" for name, value in self.parameters.items())
+        parameters = ", ".join(
+            f"{name} = {value}" for name, value in self.parameters.items()
+        )
         parts.append(f"{self.privacy_text(mark=mark)}\n{self.noise}".rstrip())
         parts.append(f"parameters: {parameters or 'none'}")
         if self.seconds:
-            seconds = [f"{phase} {value:.2f} s" for phase, value in self.seconds.items()]
+            seconds = [
+                f"{phase} {value:.2f} s" for phase, value in self.seconds.items()
+            ]
             origin = " (from the store)" if self.cached else ""
             peak = f"peak {self.peak_mb or 0:.0f} MB"
             parts.append(f"{', '.join(seconds)}; {peak}; key {self.key}{origin}")
@@ -197,7 +219,9 @@ class RunRecord(PrivacyRecord):
 
     def export(self) -> dict[str, Any]:
         """`exported` as JSON has it."""
-        return self.exported().model_dump(mode="json", exclude=set(self._private_fields))
+        return self.exported().model_dump(
+            mode="json", exclude=set(self._private_fields)
+        )
 
 
 @dataclass(frozen=True)

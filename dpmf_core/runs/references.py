@@ -21,7 +21,11 @@ RECOMMENDED = {"ratings": "spectral", "samples": "oneshot-nmf"}
 
 
 def best_known(
-    metric: str, task: str = "ratings", *, outliers: bool = False, in_parts: bool = False
+    metric: str,
+    task: str = "ratings",
+    *,
+    outliers: bool = False,
+    in_parts: bool = False,
 ) -> str:
     """The id of the best known algorithm without privacy, by a name of `METRICS`.
 
@@ -83,7 +87,10 @@ def is_proven(algorithm: str) -> bool:
 
 
 @functools.cache
-def _is_proven(kind: type[Algorithm]) -> bool:  # an id may get another class in a notebook
+# an id may get another class in a notebook
+def _is_proven(
+    kind: type[Algorithm],
+) -> bool:
     return kind().guarantee().status is Status.PROVEN
 
 

@@ -21,13 +21,21 @@ BY_STEP = ("test_rmse", "objective")  # held-out figures that curves hold
 
 def report(runs: Sequence[Run], title: str = "Runs") -> str:
     """A self-contained HTML page about up to six runs: differences, figures, curves, ledgers."""
-    records = {f"{place}. {run.title}": run.record.exported() for place, run in enumerate(runs, 1)}
-    metrics = dict.fromkeys(name for record in records.values() for name in record.metrics)
+    records = {
+        f"{place}. {run.title}": run.record.exported()
+        for place, run in enumerate(runs, 1)
+    }
+    metrics = dict.fromkeys(
+        name for record in records.values() for name in record.metrics
+    )
     return render(
         "runs.html",
         title=title,
         names=list(records),
-        differing=[[row["setting"], *row["values"]] for row in differences(list(records.values()))],
+        differing=[
+            [row["setting"], *row["values"]]
+            for row in differences(list(records.values()))
+        ],
         figures=[
             [title_of(name), *(record.metrics.get(name) for record in records.values())]
             for name in metrics
@@ -43,9 +51,13 @@ def report(runs: Sequence[Run], title: str = "Runs") -> str:
 def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | None:
     """A chart of a held-out figure, its best and last values; None if no run has it by step."""
     points = {
-        name: [(float(point["step"] or 0), float(point[metric] or 0)) for point in curve]
+        name: [
+            (float(point["step"] or 0), float(point[metric] or 0)) for point in curve
+        ]
         for name, record in records.items()
-        if (curve := [point for point in record.curves if point.get(metric) is not None])
+        if (
+            curve := [point for point in record.curves if point.get(metric) is not None]
+        )
     }
     if not points:
         return None
@@ -53,7 +65,10 @@ def _by_step(records: Mapping[str, RunRecord], metric: str) -> dict[str, Any] | 
     return {
         "title": title,
         "chart": Markup(line_chart(points, "step", f"{title} by step")),
-        "ends": [[name, min(y for _, y in line), line[-1][1]] for name, line in points.items()],
+        "ends": [
+            [name, min(y for _, y in line), line[-1][1]]
+            for name, line in points.items()
+        ],
     }
 
 
@@ -65,7 +80,9 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
         "privacy unit": f"one {promise.unit}",
         "taken as public": ", ".join(promise.taken_as_public) or "nothing",
         "made (UTC)": record.created,
-        "versions": ", ".join(f"{name} {version}" for name, version in record.versions.items()),
+        "versions": ", ".join(
+            f"{name} {version}" for name, version in record.versions.items()
+        ),
     }
     if not record.public:
         facts["data"] = f"{facts['data']} (private)"
@@ -79,7 +96,9 @@ def _facts(record: RunRecord) -> list[tuple[str, object]]:
 def notebook_of_run(record: RunRecord) -> str:
     """A notebook that repeats a run, exactly on public data."""
     title = algorithms.find(record.spec.algorithm).title
-    return notebook("run.notebook", title=title, record=record, keywords=fit_keywords(record.spec))
+    return notebook(
+        "run.notebook", title=title, record=record, keywords=fit_keywords(record.spec)
+    )
 
 
 def notebook_of_sweep(sweep: Mapping[str, Any], metric: str) -> str:
@@ -93,4 +112,9 @@ def script(record: RunRecord) -> str:
     Values of the record enter it only as literals.
     """
     title = algorithms.find(record.spec.algorithm).title
-    return render("script.notebook", title=title, record=record, keywords=fit_keywords(record.spec))
+    return render(
+        "script.notebook",
+        title=title,
+        record=record,
+        keywords=fit_keywords(record.spec),
+    )

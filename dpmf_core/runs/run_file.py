@@ -38,7 +38,9 @@ TABLE = """CREATE TABLE runs (
     views TEXT NOT NULL,      -- JSON: what pages show of a model that is not kept; else ''
     model BLOB NOT NULL       -- npz
 )"""
-COLUMNS = "key, created, note, tags, owner, pinned, digest, summary, record, views, model"
+COLUMNS = (
+    "key, created, note, tags, owner, pinned, digest, summary, record, views, model"
+)
 PATIENCE = 60.0  # seconds to wait for another process that writes
 
 
@@ -102,7 +104,8 @@ class RunFile:
         """Summary, record, views and model, checked against the digest."""
         try:
             rows = self._all(
-                "SELECT digest, summary, record, views, model FROM runs WHERE key = ?", key
+                "SELECT digest, summary, record, views, model FROM runs WHERE key = ?",
+                key,
             )
         except BadInput as error:
             raise DamagedRun(key, str(error.__cause__)) from error
@@ -122,7 +125,9 @@ class RunFile:
 
     def run_keys(self) -> list[str]:
         """List the keys of all runs, oldest first, including those that cannot be read."""
-        return [key for (key,) in self._all("SELECT key FROM runs ORDER BY created, rowid")]
+        return [
+            key for (key,) in self._all("SELECT key FROM runs ORDER BY created, rowid")
+        ]
 
     def rows(self) -> list[dict[str, Any]]:
         """List all runs, newest first: summary, time, note, tags, owner, pin.
@@ -144,7 +149,10 @@ class RunFile:
     def summaries(self, keys: Iterable[str]) -> dict[str, Summary]:
         """The readable summaries of these runs, by key."""
         query = "SELECT key, summary FROM runs WHERE key IN (SELECT value FROM json_each(?))"
-        by_key = {key: _summary(key, text) for key, text in self._all(query, json.dumps([*keys]))}
+        by_key = {
+            key: _summary(key, text)
+            for key, text in self._all(query, json.dumps([*keys]))
+        }
         return {key: summary for key, summary in by_key.items() if summary is not None}
 
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
@@ -181,7 +189,9 @@ class RunFile:
     def check(self) -> list[str]:
         """All problems of the file, as sentences; empty if there is none."""
         try:
-            lines = [line for (line,) in self._all("PRAGMA quick_check") if line != "ok"]
+            lines = [
+                line for (line,) in self._all("PRAGMA quick_check") if line != "ok"
+            ]
             problems = [f"The file is damaged: {line}." for line in lines]
             keys = self.run_keys()
         except BadInput as error:
@@ -203,7 +213,9 @@ class RunFile:
                     " the file away and start a new one."
                 ) from error
 
-    def _insert(self, run: Run, label: Label, views: dict[str, Any] | None = None) -> None:
+    def _insert(
+        self, run: Run, label: Label, views: dict[str, Any] | None = None
+    ) -> None:
         """Insert or replace a run. Raises TypeError, sqlite3.Error."""
         parts = (
             to_json(summarise(run.record)),
@@ -213,7 +225,9 @@ class RunFile:
         )
         row = (run.key, *astuple(label), _digest(run.key, *parts), *parts)
         marks = ", ".join("?" * len(row))
-        self._db.execute(f"INSERT OR REPLACE INTO runs ({COLUMNS}) VALUES ({marks})", row)
+        self._db.execute(
+            f"INSERT OR REPLACE INTO runs ({COLUMNS}) VALUES ({marks})", row
+        )
 
 
 def write_file(path: Path, runs: Iterable[tuple[Run, Label, dict[str, Any]]]) -> None:
@@ -266,7 +280,8 @@ def _keep_log(db: sqlite3.Connection) -> None:
     for attempt in range(int(PATIENCE * 100)):
         try:
             if db.execute("PRAGMA journal_mode").fetchone() != ("wal",):
-                db.execute("PRAGMA auto_vacuum = FULL")  # only has an effect without tables
+                # only has an effect without tables
+                db.execute("PRAGMA auto_vacuum = FULL")
                 db.execute("PRAGMA journal_mode = WAL")
             return
         except sqlite3.OperationalError as error:
@@ -315,7 +330,9 @@ def _npz(run: Run) -> bytes:
     """The arrays of a run. Raises TypeError on arrays of Python objects."""
     arrays: dict[str, Any] = dict(sorted(run.arrays.items()))
     if objects := [name for name, array in arrays.items() if array.dtype.hasobject]:
-        raise TypeError(f"Arrays of Python objects are not stored: {', '.join(objects)}.")
+        raise TypeError(
+            f"Arrays of Python objects are not stored: {', '.join(objects)}."
+        )
     out = io.BytesIO()
     np.savez(out, **arrays)
     return out.getvalue()

@@ -32,7 +32,9 @@ class ShippedRun(NamedTuple):
 def identity(spec: RunSpec, version: int | None = None) -> str:
     """A text that identifies a run and the version of its algorithm, by default today's."""
     version = spec.kind.version if version is None else version
-    return f"{spec.canonical().model_dump_json(exclude_defaults=True)} version {version}"
+    return (
+        f"{spec.canonical().model_dump_json(exclude_defaults=True)} version {version}"
+    )
 
 
 def record(spec: RunSpec) -> RunRecord | None:
@@ -81,7 +83,8 @@ def write(runs: Iterable[ShippedRun]) -> None:
     """Replace what comes with the package; equal runs make equal bytes."""
     in_order = sorted(runs, key=lambda run: run.record.key)
     rows = (
-        (Run(run.record, run.arrays), Label(run.record.created), run.view_data) for run in in_order
+        (Run(run.record, run.arrays), Label(run.record.created), run.view_data)
+        for run in in_order
     )
     write_file(FILE, rows)
     for cache in (_file, _keys, _record):

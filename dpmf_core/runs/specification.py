@@ -33,11 +33,18 @@ Value = bool | int | float | str  # of a parameter
 ACCOUNTING = 2
 # version of DPALS with a noisy global mean; raise it when results change there
 GLOBAL_MEAN = 2
-SOURCE_RULES = 3  # version of the sources' noise rules; raise it when one of them changes
+SOURCE_RULES = (
+    3  # version of the sources' noise rules; raise it when one of them changes
+)
 # the seeded privacy stream of the shape, separate from those of the algorithm's releases
 SHAPE_STREAM = 1 << 20
 # fields of `DataSpec` that are left out if they have their defaults
-_OPTIONAL_OF_DATA = (*Preparation.model_fields, "item_features", "item_choice", "row_count")
+_OPTIONAL_OF_DATA = (
+    *Preparation.model_fields,
+    "item_features",
+    "item_choice",
+    "row_count",
+)
 
 
 @functools.cache
@@ -65,7 +72,9 @@ class DataSpec(Preparation):
     """keep only this many of the most rated items"""
     min_user_count: int = Field(0, ge=0)
     """ignore the ratings of users with fewer ratings than this"""
-    min_item_count: int = Field(0, ge=0, description="keep items with at least this many ratings")
+    min_item_count: int = Field(
+        0, ge=0, description="keep items with at least this many ratings"
+    )
     most_per_user: int | None = Field(None, ge=1)
     """keep at most this many ratings per user, chosen by a hash"""
     positives_above: float | None = Field(None, allow_inf_nan=False)
@@ -97,7 +106,10 @@ class DataSpec(Preparation):
 
         The run is the same without them.
         """
-        if self.item_features == "none" or algorithms.find(algorithm).uses_item_features:
+        if (
+            self.item_features == "none"
+            or algorithms.find(algorithm).uses_item_features
+        ):
             return self
         return self.model_copy(update={"item_features": "none"})
 
@@ -121,7 +133,9 @@ class RunSpec(BaseModel):
     `noise="none"`.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True
+    )
 
     data: DataSpec
     algorithm: str = Field(description="an id from the list of algorithms")
@@ -203,7 +217,9 @@ class RunSpec(BaseModel):
 
     def open(self) -> "RunSpec":
         """The run without noise."""
-        return self.model_copy(update={"budget": None, "without_noise": True}).canonical()
+        return self.model_copy(
+            update={"budget": None, "without_noise": True}
+        ).canonical()
 
 
 class Parameter(NamedTuple):
@@ -283,7 +299,10 @@ def _flat(choices: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _renamed(section: str, fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {_OWN_NAMES.get((section, field), field): value for field, value in fields.items()}
+    return {
+        _OWN_NAMES.get((section, field), field): value
+        for field, value in fields.items()
+    }
 
 
 def with_delta(
@@ -317,7 +336,9 @@ def bad_input(error: ValidationError) -> BadInput:
     owner = {"data": "the data set", "budget": "the budget", "split": "the split"}
     schema = SECTIONS.get(section, RunSpec).model_json_schema()
     depth = int(section in SECTIONS)
-    return explain(error, owner.get(section, "the run"), schema.get("properties", {}), depth=depth)
+    return explain(
+        error, owner.get(section, "the run"), schema.get("properties", {}), depth=depth
+    )
 
 
 class HasFingerprint(Protocol):
@@ -332,7 +353,9 @@ def run_key(spec: RunSpec, data: HasFingerprint) -> str:
     canonical = spec.canonical()
     parts = [canonical.model_dump(mode="json"), data.fingerprint, spec.kind.version]
     budget = canonical.budget
-    if budget and (budget.noise is NoiseKind.DISCRETE or budget.relation is Relation.REPLACE_ONE):
+    if budget and (
+        budget.noise is NoiseKind.DISCRETE or budget.relation is Relation.REPLACE_ONE
+    ):
         parts.append(ACCOUNTING)
     if budget and budget.calibration is Calibration.SOURCE:
         parts.append(SOURCE_RULES)

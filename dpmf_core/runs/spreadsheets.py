@@ -37,7 +37,9 @@ def write_csv(path: Path, rows: list[dict[str, Any]]) -> None:
     """Write every row to a file, completely or not at all. Raises BadInput."""
     harmless = [harmless_row(row) for row in rows]
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in harmless for name in row)))
+    writer = csv.DictWriter(
+        text, list(dict.fromkeys(name for row in harmless for name in row))
+    )
     writer.writeheader()
     writer.writerows(harmless)
     write_whole(path, text.getvalue())

@@ -85,7 +85,11 @@ class Store(RunFile):
 
         Where another process reads the file just now, its log stays next to it.
         """
-        with self._lock, contextlib.suppress(sqlite3.Error):  # the log holds the runs, too
+        # the log holds the runs, too
+        with (
+            self._lock,
+            contextlib.suppress(sqlite3.Error),
+        ):
             self._db.execute(f"PRAGMA busy_timeout = {CHECKPOINT_PATIENCE}")
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             self._db.execute(f"PRAGMA busy_timeout = {int(PATIENCE * 1_000)}")
@@ -164,8 +168,12 @@ class Store(RunFile):
                 f"A note may have at most {NOTE:,} characters and all tags together {TAGS}. Got"
                 f" {len(note):,} and {len(tags):,}."
             )
-        plain = ", ".join(dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip()))
-        self._change("UPDATE runs SET note = ?, tags = ? WHERE key = ?", note, plain, key)
+        plain = ", ".join(
+            dict.fromkeys(tag.strip() for tag in tags.split(",") if tag.strip())
+        )
+        self._change(
+            "UPDATE runs SET note = ?, tags = ? WHERE key = ?", note, plain, key
+        )
 
     def pin(self, key: str, pinned: bool = True) -> None:
         """Set whether a run stays when older ones are deleted. Raises BadInput as `annotate`."""

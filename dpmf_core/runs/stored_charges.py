@@ -87,7 +87,12 @@ def enter_outcome(outcome: object) -> None:
 
 
 def _enter(
-    receipt: Receipt, charge: Charge, ledger: LedgerFile, drawn_at: str, *, lasting: bool
+    receipt: Receipt,
+    charge: Charge,
+    ledger: LedgerFile,
+    drawn_at: str,
+    *,
+    lasting: bool,
 ) -> None:
     account = account_of(receipt, ledger, lasting)
     assert account is not None  # public data have no receipts

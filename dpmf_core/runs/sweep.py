@@ -44,7 +44,9 @@ class Method(BaseModel):
     @property
     def name(self) -> str:
         """The label, or the title with the parameters that differ."""
-        parameters = ", ".join(f"{name} {value}" for name, value in self.parameters.items())
+        parameters = ", ".join(
+            f"{name} {value}" for name, value in self.parameters.items()
+        )
         if self.calibration is Calibration.SOURCE:
             rule = "the source's noise"
         else:
@@ -53,7 +55,9 @@ class Method(BaseModel):
             kind = algorithms.without_noise(self.kind)
         else:
             kind = self.kind
-        return self.label or ", ".join(part for part in (kind.title, parameters, rule) if part)
+        return self.label or ", ".join(
+            part for part in (kind.title, parameters, rule) if part
+        )
 
     @property
     def is_private(self) -> bool:
@@ -155,7 +159,8 @@ class Sweep(BaseModel):
     def _check_size(self) -> None:
         """Raise BadInput on too many runs, or on a grid that none of the methods has."""
         count = len(self.seeds) * sum(
-            len(self._epsilons_of(method)) * math.prod(map(len, self._grid_of(method).values()))
+            len(self._epsilons_of(method))
+            * math.prod(map(len, self._grid_of(method).values()))
             for method in self.methods
         )
         if count > MOST_RUNS:
@@ -206,7 +211,11 @@ class Sweep(BaseModel):
         if self.data.releases_shape:
             return points
         # another seed does not change a plan
-        once = {point.key: point.spec for point in points if point.spec.seed == self.seeds[0]}
+        once = {
+            point.key: point.spec
+            for point in points
+            if point.spec.seed == self.seeds[0]
+        }
         for spec in once.values():
             prepare(spec, shape)
         return points
@@ -230,7 +239,10 @@ def typed_grid(
     """
     out: dict[str, tuple[Value, ...]] = {}
     for name, values in texts.items():
-        owner = next((method.kind for method in methods if name in method.kind.model_fields), None)
+        owner = next(
+            (method.kind for method in methods if name in method.kind.model_fields),
+            None,
+        )
         if owner is None:
             out[name] = tuple(values)
         else:
@@ -262,7 +274,11 @@ def rows(
         spec = run.spec
         raw: dict[str, Any] = {}
         if record.public:
-            raw = {**record.metrics, "fit_seconds": record.seconds["fit"], "key": record.key}
+            raw = {
+                **record.metrics,
+                "fit_seconds": record.seconds["fit"],
+                "key": record.key,
+            }
         else:
             raw["errors"] = noisy_errors.words(run, noisy_epsilon, point.key in noisy)
             if point.key in noisy:

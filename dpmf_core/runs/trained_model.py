@@ -174,7 +174,7 @@ class TrainedModel(Run):
         return predictions
 
     def held_out(self) -> pd.DataFrame:
-        """Return the ratings that were held out and their predictions, for a metric of one's own.
+        """The ratings that were held out and their predictions, for a metric of one's own.
 
         On private data they are people's own ratings, and a warning says so. A figure of them has
         no epsilon: do not share it. `fit(..., measure=0.1)` releases one with noise.
@@ -203,14 +203,18 @@ class TrainedModel(Run):
                 " model that fit returned."
             )
         if not self.spec.split.holds_out:
-            raise BadInput("No rating was held out: the split is none. Choose another split.")
+            raise BadInput(
+                "No rating was held out: the split is none. Choose another split."
+            )
         if not self.record.public:
             warnings.warn(HELD_OUT_ARE_PRIVATE, HoldsPrivateRatings, stacklevel=2)
         ids, rows, _ = self._trained
         parts = self._answer(data_access.split_of)
         return held_out_frame(model, parts, (ids, rows), self.item_ids)
 
-    def recommend(self, users: Any = None, k: int = 10, own: Any = None) -> pd.DataFrame:
+    def recommend(
+        self, users: Any = None, k: int = 10, own: Any = None
+    ) -> pd.DataFrame:
         """List the best items for each user, without those that the user has rated.
 
         A user's list follows from the model and the user's own ratings. Show it only to that user.
@@ -303,7 +307,9 @@ class TrainedModel(Run):
         near = order[(order != place) & (norms[order] > 0)][:k]
         return pd.DataFrame({"item": self.item_ids[near], "cosine": cosines[near]})
 
-    def save(self, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
+    def save(
+        self, folder: str | Path, *, about: Mapping[str, str] | None = None
+    ) -> Path:
         """Write the model into a new folder that can be published, all of its files or none.
 
         The folder holds the items' factors, offsets and ids, a card and a privacy statement;
@@ -340,7 +346,9 @@ class TrainedModel(Run):
             arrays=arrays,
             items=self.items or ItemNames(tuple(canonical_texts(self.item_ids))),
             _training=Training(
-                None, self.user_ids[:0], None if self._training is None else self.item_ids
+                None,
+                self.user_ids[:0],
+                None if self._training is None else self.item_ids,
             ),
         )
 
@@ -356,11 +364,15 @@ class TrainedModel(Run):
         """Ids of training users, the row of each, and their ratings with an empty last row."""
         bounds = self.recommender.bounds
         if self._is_without_ratings or is_in_parts(self.spec.data.id):
-            nothing = Ratings.of([], [], [], n_users=1, n_items=len(self.item_ids), bounds=bounds)
+            nothing = Ratings.of(
+                [], [], [], n_users=1, n_items=len(self.item_ids), bounds=bounds
+            )
             return pd.Index([]), np.zeros(0, np.int64), nothing
         history = with_nobody(self._answer(data_access.split_of).history)
         rows = self._answer(data_access.rows_of)
-        ids = pd.RangeIndex(len(rows)) if self._training is None else self._training.users
+        ids = (
+            pd.RangeIndex(len(rows)) if self._training is None else self._training.users
+        )
         return ids, rows, history
 
     @property
@@ -408,8 +420,12 @@ class TrainedModel(Run):
         for start in range(0, len(distinct), step):
             some = distinct[start : start + step]
             every = np.tile(np.arange(n_items), len(some))
-            predictions = self.recommender.predict(personal, np.repeat(some, n_items), every)
-            means[start : start + step] = predictions.reshape(len(some), n_items).mean(axis=1)
+            predictions = self.recommender.predict(
+                personal, np.repeat(some, n_items), every
+            )
+            means[start : start + step] = predictions.reshape(len(some), n_items).mean(
+                axis=1
+            )
         return means[back]
 
 

@@ -28,29 +28,35 @@ class ClassPage:
 
 
 def page_name(place: int, title: str) -> str:
-    """Return a page's title with its number. place: from 0."""
+    """A page's title with its number. place: from 0."""
     return f"{place + 1}. {title}"
 
 
 def step_name(place: int, step: str) -> str:
-    """Return the name under which answers keep a step of a page. place: of the page, from 0."""
+    """The name under which answers keep a step of a page. place: of the page, from 0."""
     return f"{place}.{step}"
 
 
-def prediction_counts(all_answers: Sequence[Answers], place: int, part: Part) -> list[int]:
-    """Return how many students gave each answer to a prediction."""
+def prediction_counts(
+    all_answers: Sequence[Answers], place: int, part: Part
+) -> list[int]:
+    """How many students gave each answer to a prediction."""
     counter = Counter(answers.get(step_name(place, part.id)) for answers in all_answers)
     return [counter[str(number)] for number in range(len(part.answers))]
 
 
 def texts(all_answers: Sequence[Answers], place: int) -> list[str]:
-    """Return the answers in words to a page's question, in an order that reveals no sender."""
+    """The answers in words to a page's question, in an order that reveals no sender."""
     step = step_name(place, ANSWER)
-    return sorted(" ".join(answers[step].split()) for answers in all_answers if step in answers)
+    return sorted(
+        " ".join(answers[step].split()) for answers in all_answers if step in answers
+    )
 
 
-def answers_table(pages: Sequence[ClassPage], all_answers: Sequence[Answers]) -> pd.DataFrame:
-    """Return all answers that a teacher may see.
+def answers_table(
+    pages: Sequence[ClassPage], all_answers: Sequence[Answers]
+) -> pd.DataFrame:
+    """All answers that a teacher may see.
 
     Columns: page, question, answer, right ("yes", "no" or ""), students; epsilon and answers of a
     publication, whose students are counted with noise. Answers to private questions are in no other
@@ -64,13 +70,17 @@ def answers_table(pages: Sequence[ClassPage], all_answers: Sequence[Answers]) ->
             continue
         for part in page.lesson.parts:
             counts = prediction_counts(all_answers, place, part)
-            for number, (answer, count) in enumerate(zip(part.answers, counts, strict=True)):
+            for number, (answer, count) in enumerate(
+                zip(part.answers, counts, strict=True)
+            ):
                 right = "yes" if number == part.right else "no"
                 rows.append(start | _row(part.question, answer, count, right))
         for text, count in Counter(texts(all_answers, place)).items():
             rows.append(start | _row(page.lesson.own_words, text, count))
     columns = ["page", "question", "answer", "right", "students", "epsilon", "answers"]
-    return pd.DataFrame(rows, columns=columns).astype({"epsilon": "Float64", "answers": "Int64"})
+    return pd.DataFrame(rows, columns=columns).astype(
+        {"epsilon": "Float64", "answers": "Int64"}
+    )
 
 
 def _row(question: str, answer: str, count: int, right: str = "") -> dict[str, object]:

@@ -30,7 +30,9 @@ from dpmf_core.base.sqlite_files import layout, open_file
 from dpmf_core.teaching.signing import signature
 
 FILE = "classes.sqlite"
-PATIENCE = 5.0  # seconds to wait for another process; then a page says so and can send again
+PATIENCE = (
+    5.0  # seconds to wait for another process; then a page says so and can send again
+)
 SEAT = re.compile(r"[A-Za-z0-9_-]{16}")
 CLASS = re.compile(r"[A-Za-z0-9_-]{8,32}")
 MOST_SEATS = 500  # of one class
@@ -80,7 +82,7 @@ ALL_OF_A_CLASS = ("seats", "published", "opened", "rooms")  # tables
 
 @contextlib.contextmanager
 def database() -> Iterator[sqlite3.Connection]:
-    """Open the records within one write transaction; raise BadInput if they cannot be opened."""
+    """Open the records within one write transaction; raises BadInput if they cannot be opened."""
     with open_file(data_folder() / FILE, _prepare, _refusal, PATIENCE) as db:
         yield db
 
@@ -102,16 +104,20 @@ def _prepare(db: sqlite3.Connection) -> None:
 
 
 def new_seat() -> str:
-    """Return a seat for a session without a login."""
+    """A seat for a session without a login."""
     return secrets.token_urlsafe(12)
 
 
 def seat_of_login(class_id: str, owner: str) -> str:
-    """Return the seat of a login in a class; it does not reveal the login."""
-    return urlsafe_b64encode(signature("seat", f"{class_id} {owner}".encode(), 12)).decode()
+    """The seat of a login in a class; it does not reveal the login."""
+    return urlsafe_b64encode(
+        signature("seat", f"{class_id} {owner}".encode(), 12)
+    ).decode()
 
 
-def record(class_id: str, seat: str, answers: Mapping[str, str], by_login: bool = False) -> None:
+def record(
+    class_id: str, seat: str, answers: Mapping[str, str], by_login: bool = False
+) -> None:
     """Keep what one session has reached and answered.
 
     Parameters
@@ -128,16 +134,21 @@ def record(class_id: str, seat: str, answers: Mapping[str, str], by_login: bool 
         cannot be written.
     """
     _must_be_drawn(class_id, seat)
-    short = {step[:40]: text[:LONGEST] for step, text in list(answers.items())[:MOST_ANSWERS]}
+    short = {
+        step[:40]: text[:LONGEST] for step, text in list(answers.items())[:MOST_ANSWERS]
+    }
     values = (json.dumps(short), any(short.values()), time.time(), class_id, seat)
     with database() as db:
         update = (
-            "UPDATE seats SET answers = ?, has_answer = ?, changed = ? WHERE class = ? AND seat = ?"
+            "UPDATE seats SET answers = ?, has_answer = ?, changed = ? "
+            "WHERE class = ? AND seat = ?"
         )
         if db.execute(update, values).rowcount:
             return
         _make_room(db, class_id, values[2], by_login)
-        insert = "INSERT INTO seats (answers, has_answer, changed, class, seat, created)"
+        insert = (
+            "INSERT INTO seats (answers, has_answer, changed, class, seat, created)"
+        )
         db.execute(f"{insert} VALUES (?, ?, ?, ?, ?, ?)", (*values, values[2]))
 
 
@@ -146,8 +157,10 @@ def _must_be_drawn(class_id: str, seat: str) -> None:
         raise ValueError("a class and a seat must have names drawn by this server")
 
 
-def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool) -> None:
-    """Make room for one more seat; raise BadInput if there is none."""
+def _make_room(
+    db: sqlite3.Connection, class_id: str, now: float, by_login: bool
+) -> None:
+    """Make room for one more seat; raises BadInput if there is none."""
     if class_id != NO_CLASS:
         _forget_empty_classes(db, now)
         _make_room_for_lesson(db, class_id)
@@ -162,7 +175,9 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
         return
     spare = "" if class_id == NO_CLASS else "AND NOT has_answer"
     oldest = f"SELECT rowid FROM seats WHERE class = ? {spare} ORDER BY has_answer, changed LIMIT 1"
-    if not db.execute(f"DELETE FROM seats WHERE rowid = ({oldest})", (class_id,)).rowcount:
+    if not db.execute(
+        f"DELETE FROM seats WHERE rowid = ({oldest})", (class_id,)
+    ).rowcount:
         raise BadInput(
             f"{MOST_SEATS} sessions have already answered in this lesson, so no more answers are"
             " kept."
@@ -170,7 +185,7 @@ def _make_room(db: sqlite3.Connection, class_id: str, now: float, by_login: bool
 
 
 def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
-    """Make room for the seats of one more class; raise BadInput if all others stay."""
+    """Make room for the seats of one more class; raises BadInput if all others stay."""
     others = "SELECT COUNT(DISTINCT class) FROM seats WHERE class NOT IN (?, ?)"
     (n_others,) = db.execute(others, (class_id, NO_CLASS)).fetchone()
     n_excess = max(0, n_others + 1 - settings().most_lessons)
@@ -190,9 +205,13 @@ def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
     _delete(db, [name for (name,) in rows], ("seats", "published"))
 
 
-def _delete(db: sqlite3.Connection, class_ids: Sequence[str], tables: Sequence[str]) -> None:
+def _delete(
+    db: sqlite3.Connection, class_ids: Sequence[str], tables: Sequence[str]
+) -> None:
     for table in tables:
-        statement = f"DELETE FROM {table} WHERE class IN (SELECT value FROM json_each(?))"
+        statement = (
+            f"DELETE FROM {table} WHERE class IN (SELECT value FROM json_each(?))"
+        )
         db.execute(statement, (json.dumps(class_ids),))
 
 
@@ -269,7 +288,7 @@ def _must_be_few(db: sqlite3.Connection, now: float, owner: str, source: str) ->
 
 
 def digest_of_address(address: str) -> str:
-    """Return a digest that only this server can make; '' without an address.
+    """A digest that only this server can make; '' without an address.
 
     A person may have all IPv6 addresses that begin with the same 64 bits.
     """
@@ -293,7 +312,7 @@ def _forget_empty_classes(db: sqlite3.Connection, now: float) -> None:
 
 
 def classes() -> list[GatheredClass]:
-    """Return all classes, the one used last first."""
+    """All classes, the one used last first."""
     query = (
         "SELECT class, IFNULL(owner, ''), IFNULL(SUM(has_answer), 0),"
         " MAX(IFNULL(last_opened, 0), IFNULL(MAX(changed), 0)) AS used, owner IS NOT NULL,"
@@ -323,7 +342,7 @@ def clear(class_ids: Sequence[str]) -> None:
 
 
 def answers_of(class_id: str, seat: str) -> Answers | None:
-    """Return what a session has reached and answered; None for an unknown seat."""
+    """What a session has reached and answered; None for an unknown seat."""
     with database() as db:
         query = "SELECT answers FROM seats WHERE class = ? AND seat = ?"
         row = db.execute(query, (class_id, seat)).fetchone()
@@ -334,7 +353,7 @@ def answers_of(class_id: str, seat: str) -> Answers | None:
 
 
 def class_answers(class_id: str) -> list[Answers]:
-    """Return the answers of each session of a class, in an order that reveals nothing."""
+    """The answers of each session of a class, in an order that reveals nothing."""
     with database() as db:
         query = "SELECT answers FROM seats WHERE class = ? ORDER BY seat"
         return [json.loads(text) for (text,) in db.execute(query, (class_id,))]
@@ -353,7 +372,10 @@ class Publication:
 
 
 def publish(
-    class_id: str, step: str, epsilon: float, draw: Callable[[Sequence[str]], Sequence[int]]
+    class_id: str,
+    step: str,
+    epsilon: float,
+    draw: Callable[[Sequence[str]], Sequence[int]],
 ) -> None:
     """Keep noisy counts of the answers to a step, once for each epsilon and number of answers.
 
@@ -372,11 +394,14 @@ def publish(
 
 
 def publications(class_id: str, step: str) -> list[Publication]:
-    """Return the publications of the answers to a step, oldest first."""
+    """The publications of the answers to a step, oldest first."""
     query = (
         "SELECT epsilon, n_answers, counts FROM published WHERE class = ? AND step = ?"
         " ORDER BY rowid"
     )
     with database() as db:
         rows = db.execute(query, (class_id, step)).fetchall()
-    return [Publication(epsilon, n, tuple(json.loads(counts))) for epsilon, n, counts in rows]
+    return [
+        Publication(epsilon, n, tuple(json.loads(counts)))
+        for epsilon, n, counts in rows
+    ]

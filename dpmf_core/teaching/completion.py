@@ -50,17 +50,17 @@ class Completion:
 
 
 def mark(what: str) -> bytes:
-    """Return four bytes that identify a lesson or a sequence."""
+    """Four bytes that identify a lesson or a sequence."""
     return hashlib.sha256(what.encode()).digest()[:4]
 
 
 def today() -> str:
-    """Return the day in the form that `code` takes."""
+    """The day in the form that `code` takes."""
     return datetime.now(UTC).date().isoformat()
 
 
 def code(what: str, right: int, n_questions: int, seat: str, day: str) -> str:
-    """Return a code, in groups of letters.
+    """A code, in groups of letters.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def code(what: str, right: int, n_questions: int, seat: str, day: str) -> str:
 
 
 def read(text: str) -> Completion:
-    """Return the content of a code, ignoring spaces, hyphens and case; raise ForgedToken."""
+    """The content of a code, ignoring spaces, hyphens and case; raises ForgedToken."""
     letters = "".join(text.split()).translate(WITHOUT_HYPHENS).upper()
     try:
         whole = base64.b32decode(letters + "=" * (-len(letters) % 8))
@@ -93,7 +93,9 @@ def read(text: str) -> Completion:
     # the version first: it is cheap, and a name of a student is no code
     if len(message) != LAYOUT.size or message[0] != VERSION:
         raise signing.ForgedToken
-    if not hmac.compare_digest(signature, signing.signature(PURPOSE, message, SIGNATURE)):
+    if not hmac.compare_digest(
+        signature, signing.signature(PURPOSE, message, SIGNATURE)
+    ):
         raise signing.ForgedToken
     _, what, day, right, n_questions, nonce = LAYOUT.unpack(message)
     return Completion(what, FIRST_DAY + timedelta(day), right, n_questions, nonce)
@@ -113,7 +115,7 @@ class HandedIn:
 
 
 def find(line: str) -> HandedIn:
-    """Return the code in a line of text or of a table, and the rest of the line."""
+    """The code in a line of text or of a table, and the rest of the line."""
     delimiter = next((letter for letter in DELIMITERS if letter in line), ",")
     cells = next(csv.reader([line], delimiter=delimiter), [])
     invalid = None
@@ -132,7 +134,7 @@ def find(line: str) -> HandedIn:
 
 
 def _rest(cells: Sequence[str], place: int, match: re.Match[str]) -> str:
-    """Return the cells without the code that one of them has."""
+    """The cells without the code that one of them has."""
     cell = cells[place]
     others = f"{cell[: match.start(1)]} {cell[match.end(1) :]}"
     return _joined([*cells[:place], others, *cells[place + 1 :]])

@@ -32,19 +32,23 @@ def _mu(epsilon: float) -> float:
 
 
 def two_answers(epsilon: float) -> tuple[pd.DataFrame, float]:
-    """Return the densities of a noisy sum of ratings, without you and with you, and the noise.
+    """The densities of a noisy sum of ratings, without you and with you, and the noise.
 
     Ratings lie between 1 and 5: a person moves the sum by at most 5. You gave a 5.
     """
     noise = HIGH / _mu(epsilon)
     total = CROWD * 3.4
     axis = np.linspace(total - 4 * noise, total + HIGH + 4 * noise, 241)
-    without, with_you = (norm.pdf(axis, middle, noise) for middle in (total, total + HIGH))
-    return pd.DataFrame({"answer": axis, "without you": without, "with you": with_you}), noise
+    without, with_you = (
+        norm.pdf(axis, middle, noise) for middle in (total, total + HIGH)
+    )
+    return pd.DataFrame(
+        {"answer": axis, "without you": without, "with you": with_you}
+    ), noise
 
 
 def clipping_errors(ratings: Ratings) -> pd.DataFrame:
-    """Return root-mean-square errors over items of a noisy sum of rows clipped at each norm.
+    """Root-mean-square errors over items of a noisy sum of rows clipped at each norm.
 
     The sum is that of users' ratings minus mid-range, released once at epsilon 1. The columns are
     norm, cut (from clipping), noise, both, and people_cut, the share of people whose row is longer.
@@ -55,15 +59,19 @@ def clipping_errors(ratings: Ratings) -> pd.DataFrame:
     rows = []
     for C in CLIP_NORMS:
         factors = np.minimum(1.0, C / np.maximum(lengths, 1e-12))
-        cut_part = np.bincount(ratings.items, (1 - factors[ratings.users]) * x, ratings.n_items)
+        cut_part = np.bincount(
+            ratings.items, (1 - factors[ratings.users]) * x, ratings.n_items
+        )
         cut = float(np.sqrt(np.mean(cut_part**2)))
         noise = multiplier * C
-        rows.append((C, cut, noise, math.hypot(cut, noise), float((lengths > C).mean())))
+        rows.append(
+            (C, cut, noise, math.hypot(cut, noise), float((lengths > C).mean()))
+        )
     return pd.DataFrame(rows, columns=["norm", "cut", "noise", "both", "people_cut"])
 
 
 def totals(each: float, steps: int) -> pd.DataFrame:
-    """Return exactly, sum: total epsilons of STEPS and of `steps` releases, by their number.
+    """`exactly, sum`: total epsilons of STEPS and of `steps` releases, by their number.
 
     each: the epsilon of one release.
     """
@@ -71,24 +79,28 @@ def totals(each: float, steps: int) -> pd.DataFrame:
     release = Gaussian(1 / _mu(each))
     epsilons = [exactly(Repeat(release, count), DELTA) for count in counts]
     sums = [each * count for count in counts]
-    return pd.DataFrame({"exactly": epsilons, "sum": sums}, pd.Index(counts, name="steps"))
+    return pd.DataFrame(
+        {"exactly": epsilons, "sum": sums}, pd.Index(counts, name="steps")
+    )
 
 
 def beliefs(epsilon: float) -> pd.DataFrame:
-    """Return before, after: beliefs from 1% to 99% before, and the largest after."""
+    """`before, after`: beliefs from 1% to 99% before, and the largest after."""
     before = np.linspace(0.01, 0.99, 50)
-    return pd.DataFrame({"before": before, "after": [belief(value, epsilon) for value in before]})
+    return pd.DataFrame(
+        {"before": before, "after": [belief(value, epsilon) for value in before]}
+    )
 
 
 def best_attacks(epsilon: float) -> pd.DataFrame:
-    """Return fpr, fnr: the lowest false negative rates of a Gaussian release."""
+    """`fpr, fnr`: the lowest false negative rates of a Gaussian release."""
     alarms = [step / 50 for step in range(51)]
     misses = false_negatives(Gaussian(1 / _mu(epsilon)), alarms)
     return pd.DataFrame({"fpr": alarms, "fnr": misses})
 
 
 def group_epsilons(each: float) -> dict[int, float]:
-    """Return a person's epsilon by the number of their rows, when one row has epsilon `each`."""
+    """A person's epsilon by the number of their rows, when one row has epsilon `each`."""
     release = Gaussian(1 / _mu(each))
     return {size: group_epsilon(release, DELTA, size=size) for size in PHOTOGRAPHS}
 
@@ -97,7 +109,7 @@ def group_epsilons(each: float) -> dict[int, float]:
 
 
 def response_epsilon(truth: float) -> float:
-    """Return the epsilon of an answer true with probability `truth`, in (0.5, 1); delta 0.
+    """The epsilon of an answer true with probability `truth`, in (0.5, 1); delta 0.
 
     Either answer is at most truth / (1 - truth) = e^epsilon times as likely from one person as from
     another (Warner 1965; Kairouz, Oh & Viswanath 2014).
@@ -106,7 +118,7 @@ def response_epsilon(truth: float) -> float:
 
 
 def survey(share: float, people: int, truth: float) -> pd.DataFrame:
-    """Return each possible estimate of the share of yes, and its chance under randomised response.
+    """Each possible estimate of the share of yes, and its chance under randomised response.
 
     share: of the people who would say yes. With p = truth the share of yes is q = p share +
     (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p - 1).
@@ -123,7 +135,7 @@ def survey(share: float, people: int, truth: float) -> pd.DataFrame:
 
 
 def response_error(people: int, truth: float) -> float:
-    """Return the standard deviation of the estimated share, √(p(1-p)/n) / (2p-1) for p = truth.
+    """The standard deviation of the estimated share, √(p(1-p)/n) / (2p-1) for p = truth.
 
     It comes from the false answers alone: the people asked are fixed.
     """
@@ -134,7 +146,7 @@ def response_error(people: int, truth: float) -> float:
 
 
 def central_error(people: int, epsilon: float) -> float:
-    """Return the standard deviation of a mean of ratings between 1 and 5 that a curator publishes.
+    """The standard deviation of a mean of ratings between 1 and 5 that a curator publishes.
 
     Replacing one person moves the sum by at most 4. The number of people is public.
     """
@@ -142,12 +154,12 @@ def central_error(people: int, epsilon: float) -> float:
 
 
 def local_error(people: int, epsilon: float) -> float:
-    """Return the standard deviation of the mean when each person adds noise to their own rating."""
+    """The standard deviation of the mean when each person adds noise to their own rating."""
     return (HIGH - LOW) / _mu(epsilon) / math.sqrt(people)
 
 
 def part_epsilon(epsilon: float, blocks: int) -> float:
-    """Return the epsilon of one block's part, when each block adds an equal share of the noise.
+    """The epsilon of one block's part, when each block adds an equal share of the noise.
 
     The sum of all parts costs `epsilon`. A part has 1/blocks of the variance, so its mu is √blocks
     times as large. docs/PRIVACY.md, "Every user's message".
@@ -156,20 +168,20 @@ def part_epsilon(epsilon: float, blocks: int) -> float:
 
 
 def epsilon_without(epsilon: float, absent: float) -> float:
-    """Return the epsilon of the sum when this share of the blocks, in [0, 1), adds no noise."""
+    """The epsilon of the sum when this share of the blocks, in [0, 1), adds no noise."""
     return gaussian_epsilon(_mu(epsilon) / math.sqrt(1 - absent), DELTA)
 
 
 @functools.cache
 def noisy_counts(epsilon: float) -> Doubles:
-    """Return (DRAWS, 5) noisy counts of stars. One person changes one count by 1."""
+    """(DRAWS, 5) noisy counts of stars. One person changes one count by 1."""
     noise = np.empty(DRAWS * len(STARS))
     Gaussian.draw(np.random.default_rng(0), noise, 1 / _mu(epsilon), 0.0)
     return np.asarray(STARS, float) + noise.reshape(DRAWS, len(STARS))
 
 
 def processed(counts: Doubles, steps: frozenset[str]) -> Doubles:
-    """Return noisy counts, (..., 5), after post-processing with some of PROCESSING.
+    """Noisy counts, (..., 5), after post-processing with some of PROCESSING.
 
     nonnegative: no count below 0. rescaled: the total of the noisy counts. rounded: integers.
     """
@@ -185,5 +197,5 @@ def processed(counts: Doubles, steps: frozenset[str]) -> Doubles:
 
 
 def count_error(counts: Doubles) -> float:
-    """Return the mean absolute error of a count over draws and stars, in people."""
+    """The mean absolute error of a count over draws and stars, in people."""
     return float(np.abs(counts - np.asarray(STARS)).mean())

@@ -31,5 +31,7 @@ class Deployment:
     address: str
 
 
-_CONTENT = tomllib.loads(files(__package__).joinpath("deployments.toml").read_text("utf-8"))
+_CONTENT = tomllib.loads(
+    files(__package__).joinpath("deployments.toml").read_text("utf-8")
+)
 DEPLOYMENTS = by_id(Deployment(**deployment) for deployment in _CONTENT["deployment"])

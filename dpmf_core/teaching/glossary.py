@@ -19,20 +19,26 @@ class Term:
     also: tuple[str, ...] = ()
 
 
-_CONTENT = tomllib.loads(files(__package__).joinpath("glossary.toml").read_text("utf-8"))
-_TERMS = tuple(Term(**{**term, "also": tuple(term.get("also", ()))}) for term in _CONTENT["term"])
+_CONTENT = tomllib.loads(
+    files(__package__).joinpath("glossary.toml").read_text("utf-8")
+)
+_TERMS = tuple(
+    Term(**{**term, "also": tuple(term.get("also", ()))}) for term in _CONTENT["term"]
+)
 TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 
 
 def matching_terms(text: str) -> tuple[Term, ...]:
-    """Return the terms that match the text, nearest first; all terms for an empty text."""
-    places = {term: nearness(text, (term.name, *term.also), term.words) for term in _TERMS}
+    """The terms that match the text, nearest first; all terms for an empty text."""
+    places = {
+        term: nearness(text, (term.name, *term.also), term.words) for term in _TERMS
+    }
     matches = (term for term, place in places.items() if place is not None)
     return tuple(sorted(matches, key=lambda term: places[term] or 0))
 
 
 def nearness(text: str, names: Sequence[str], words: str) -> int | None:
-    """Return how well an entry matches the text, or None.
+    """How well an entry matches the text, or None.
 
     0: its name. 1: a word of its names. 2: a word of its description. 3: part of a word.
     """
@@ -58,12 +64,13 @@ _NAMES = {
 }
 _WORD = "|".join(re.escape(word) for word in sorted(_NAMES, key=len, reverse=True))
 _MENTION = re.compile(
-    rf"(\[[^\]]*\]\([^)]*\)|`[^`]*`|\$[^$]*\$)|(?<![\w-])({_WORD})(?![\w-])", re.IGNORECASE
+    rf"(\[[^\]]*\]\([^)]*\)|`[^`]*`|\$[^$]*\$)|(?<![\w-])({_WORD})(?![\w-])",
+    re.IGNORECASE,
 )
 
 
 def linked(text: str) -> str:
-    """Return Markdown in which the first mention of each term links to the glossary.
+    """Markdown in which the first mention of each term links to the glossary.
 
     Links, code and formulas do not change.
     """

@@ -8,7 +8,14 @@ import re
 import secrets
 from typing import Annotated, Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.teaching import signing
@@ -45,7 +52,7 @@ class _Signed(BaseModel):
 
     @classmethod
     def parse(cls, **parts: object) -> Self:
-        """Return the checked content of a link; raise BadInput with the first fault."""
+        """The checked content of a link; raises BadInput with the first fault."""
         try:
             return cls.model_validate(parts)
         except ValidationError as error:
@@ -65,9 +72,9 @@ class LessonLink(_Signed):
     """
 
     page: str = Field(pattern=r"^[a-z-]{1,30}$")
-    query: dict[Annotated[str, Field(max_length=60)], Annotated[str, Field(max_length=4000)]] = (
-        Field(default_factory=dict, max_length=60)
-    )
+    query: dict[
+        Annotated[str, Field(max_length=60)], Annotated[str, Field(max_length=4000)]
+    ] = Field(default_factory=dict, max_length=60)
     locked: tuple[str, ...] = ()
     hidden: tuple[str, ...] = ()
     title: str = Field("", max_length=120)
@@ -76,15 +83,21 @@ class LessonLink(_Signed):
 
     @model_validator(mode="after")
     def _check(self) -> Self:
-        if unknown := [name for name in (*self.locked, *self.hidden) if name not in CONTROLS]:
+        if unknown := [
+            name for name in (*self.locked, *self.hidden) if name not in CONTROLS
+        ]:
             raise ValueError(
                 f"there is no control {unknown[0]!r}; the controls are {', '.join(CONTROLS)}"
             )
         if self.choices and self.page == "lessons":
-            raise ValueError("a lesson has questions of its own; put a private one on another page")
+            raise ValueError(
+                "a lesson has questions of its own; put a private one on another page"
+            )
         differ = len(set(self.choices)) == len(self.choices) > 1
         if self.choices and not (self.question and differ):
-            raise ValueError("a private question needs a text and at least two different answers")
+            raise ValueError(
+                "a private question needs a text and at least two different answers"
+            )
         return self
 
     @field_validator("query", mode="before")
@@ -108,7 +121,9 @@ class LessonSequence(_Signed):
     gathers: whether answers and steps are kept for the teacher's class view.
     """
 
-    id: str = Field(default_factory=lambda: secrets.token_urlsafe(9), pattern=IDENT.pattern)
+    id: str = Field(
+        default_factory=lambda: secrets.token_urlsafe(9), pattern=IDENT.pattern
+    )
     steps: tuple[LessonLink, ...] = Field(min_length=1, max_length=MOST_STEPS)
     title: str = Field("", max_length=120)
     gathers: bool = False
@@ -116,24 +131,28 @@ class LessonSequence(_Signed):
     @model_validator(mode="after")
     def _gathered(self) -> Self:
         if not self.gathers and any(step.choices for step in self.steps):
-            raise ValueError("answers to a private question must be gathered; turn gathering on")
+            raise ValueError(
+                "answers to a private question must be gathered; turn gathering on"
+            )
         return self
 
 
 def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
-    """Return the token of a sequence's link; raise BadInput if it is too long for an address.
+    """The token of a sequence's link; raises BadInput if it is too long for an address.
 
     purpose: TEACHER for the teacher's link, otherwise the class's.
     """
     parts: dict[str, Any] = sequence.model_dump(mode="json", exclude_defaults=True)
     token = signing.sign(purpose, parts | {"id": sequence.id})
     if len(token) > signing.LONGEST // 4:
-        raise BadInput("The lesson link would be too long for a browser. Use fewer pages.")
+        raise BadInput(
+            "The lesson link would be too long for a browser. Use fewer pages."
+        )
     return token
 
 
 def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
-    """Return the sequence of a link; raise BadInput if this server did not sign it."""
+    """The sequence of a link; raises BadInput if this server did not sign it."""
     try:
         return LessonSequence.model_validate(signing.content(purpose, token))
     except signing.ForgedToken:

@@ -67,7 +67,9 @@ class Lesson:
             texts += [part.words, part.question, *part.answers, part.because, part.task]
             texts += [part.result, part.caption]
         reading = len(" ".join(texts).split()) / WORDS_A_MINUTE
-        return round(reading + MINUTES_OF_A_PART * len(self.parts) + MINUTES_OF_AN_ANSWER)
+        return round(
+            reading + MINUTES_OF_A_PART * len(self.parts) + MINUTES_OF_AN_ANSWER
+        )
 
 
 ANSWER = "answer"
@@ -77,10 +79,14 @@ MINUTES_OF_AN_ANSWER = 2.0  # in one's own words
 
 
 def _lessons() -> dict[str, Lesson]:
-    content = tomllib.loads(files(__package__).joinpath("lessons.toml").read_text("utf-8"))
+    content = tomllib.loads(
+        files(__package__).joinpath("lessons.toml").read_text("utf-8")
+    )
     lessons = []
     for fields in content["lesson"]:
-        parts = [{**part, "answers": tuple(part["answers"])} for part in fields.pop("parts")]
+        parts = [
+            {**part, "answers": tuple(part["answers"])} for part in fields.pop("parts")
+        ]
         lessons.append(Lesson(**fields, parts=tuple(Part(**part) for part in parts)))
     return by_id(lessons)
 
@@ -89,7 +95,7 @@ LESSONS = _lessons()
 
 
 def question_only(title: str, question: str, choices: tuple[str, ...] = ()) -> Lesson:
-    """Return a teacher's question on another page as a lesson without parts.
+    """A teacher's question on another page as a lesson without parts.
 
     choices: the answers to a private question.
     """
@@ -97,7 +103,7 @@ def question_only(title: str, question: str, choices: tuple[str, ...] = ()) -> L
 
 
 def handout(lessons: Sequence[Lesson], solved: bool = False, title: str = "") -> str:
-    """Return one HTML file that prints on paper: what to predict, and room to write.
+    """One HTML file that prints on paper: what to predict, and room to write.
 
     Parameters
     ----------

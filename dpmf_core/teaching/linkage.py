@@ -20,7 +20,7 @@ NAMES = ("Ada", "Bela", "Cem", "Dana", "Emil", "Finn", "Gita", "Hugo", "Ines", "
 
 @functools.cache
 def published_days(seed: int = 0) -> npt.NDArray[np.int32]:
-    """Return (VIEWERS, FILMS) days on which viewers saw films; `NEVER` for films not seen.
+    """(VIEWERS, FILMS) days on which viewers saw films; `NEVER` for films not seen.
 
     Films differ in popularity as 1 / (rank + 10).
     """
@@ -28,14 +28,16 @@ def published_days(seed: int = 0) -> npt.NDArray[np.int32]:
     popularity = 1 / (np.arange(FILMS) + 10.0)
     days = np.full((VIEWERS, FILMS), NEVER, np.int32)
     for row in days:
-        films = rng.choice(FILMS, FILMS_SEEN, replace=False, p=popularity / popularity.sum())
+        films = rng.choice(
+            FILMS, FILMS_SEEN, replace=False, p=popularity / popularity.sum()
+        )
         row[films] = rng.integers(0, DAYS, FILMS_SEEN)
     return days
 
 
 @functools.cache
 def reviews_of_targets(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int32]:
-    """Return (TARGETS, most, 2): reviewed films, and days that are wrong by at most `off`."""
+    """(TARGETS, most, 2): reviewed films, and days that are wrong by at most `off`."""
     rng = np.random.default_rng(seed)
     days = published_days()
     reviews = np.empty((TARGETS, most, 2), np.int32)
@@ -48,7 +50,7 @@ def reviews_of_targets(most: int, off: int, seed: int = 1) -> npt.NDArray[np.int
 
 @functools.cache
 def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
-    """Return (TARGETS, most): how many published rows agree with the first 1, 2, ... reviews.
+    """(TARGETS, most): how many published rows agree with the first 1, 2, ... reviews.
 
     off: days by which a review's date may be wrong. None: only the films are known.
     """
@@ -59,17 +61,21 @@ def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
         agree = np.ones(VIEWERS, bool)
         for place, (film, day) in enumerate(reviews[target]):
             has_seen = days[:, film] != NEVER
-            agree &= has_seen if off is None else has_seen & (np.abs(days[:, film] - day) <= off)
+            agree &= (
+                has_seen
+                if off is None
+                else has_seen & (np.abs(days[:, film] - day) <= off)
+            )
             counts[target, place] = agree.sum()
     return counts
 
 
 def share_named(most: int, off: int | None) -> list[float]:
-    """Return the share of people with exactly one matching row, by the number of known films."""
+    """The share of people with exactly one matching row, by the number of known films."""
     return [float(share) for share in (candidates(most, off) == 1).mean(axis=0)]
 
 
 def first_found(n_known: int, off: int) -> tuple[str, int]:
-    """Return the first named reviewer whose first reviews agree with one row only, and that row."""
+    """The first named reviewer whose first reviews agree with one row only, and that row."""
     is_found = candidates(n_known, off)[: len(NAMES), n_known - 1] == 1
     return NAMES[is_found.argmax()], int(is_found.argmax())

@@ -34,8 +34,12 @@ class Club:
 
 
 def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
-    """Return the club with you, who saw these films. noise: standard deviation for every sum."""
-    others = np.random.default_rng(0).binomial(MEMBERS, np.linspace(0.8, 0.2, FILMS)).astype(float)
+    """The club with you, who saw these films. noise: standard deviation for every sum."""
+    others = (
+        np.random.default_rng(0)
+        .binomial(MEMBERS, np.linspace(0.8, 0.2, FILMS))
+        .astype(float)
+    )
     has_seen = np.isin(np.arange(FILMS), films)
     noise_sample = np.zeros(FILMS)
     if noise:
@@ -46,7 +50,7 @@ def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
 def noise_of(
     epsilon: float, delta: float = 1e-5, films: int = FILMS, largest: float = 1.0
 ) -> float:
-    """Return the standard deviation that every sum needs for a total epsilon.
+    """The standard deviation that every sum needs for a total epsilon.
 
     A member changes at most `films` sums by at most `largest` each: largest √films in L2 norm.
     """
@@ -54,7 +58,7 @@ def noise_of(
 
 
 def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> float:
-    """Return how often the best attacker is right about a person who saw `films` films.
+    """How often the best attacker is right about a person who saw `films` films.
 
     The prior is even. The likelihood ratio test of two Gaussians μ standard deviations apart is
     right with probability Φ(μ/2).
@@ -96,7 +100,9 @@ def game_round(epsilon: float | None, seed: int, delta: float = 1e-5) -> Round:
     rng = np.random.default_rng((3, seed))
     suspects = np.zeros((SUSPECTS, FILMS), np.bool_)
     while len(np.unique(suspects, axis=0)) < SUSPECTS:
-        suspects = rng.permuted(np.tile(np.arange(FILMS) < FILMS_SEEN, (SUSPECTS, 1)), axis=1)
+        suspects = rng.permuted(
+            np.tile(np.arange(FILMS) < FILMS_SEEN, (SUSPECTS, 1)), axis=1
+        )
     answer = int(rng.integers(SUSPECTS + 1))
     sums = np.zeros(FILMS)
     if epsilon is not None:
@@ -106,8 +112,10 @@ def game_round(epsilon: float | None, seed: int, delta: float = 1e-5) -> Round:
     return Round(suspects, sums, answer)
 
 
-def best_score(epsilon: float | None, delta: float = 1e-5, suspects: int = SUSPECTS) -> float:
-    """Return the largest share of rounds that any player can win on average.
+def best_score(
+    epsilon: float | None, delta: float = 1e-5, suspects: int = SUSPECTS
+) -> float:
+    """The largest share of rounds that any player can win on average.
 
     Suppose a player names suspect i with probability q_i when none of them joined. By the trade-off
     curve of the noise they name i with probability at most Φ(Φ⁻¹(q_i) + μ) when i joined (Dong,

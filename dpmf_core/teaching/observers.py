@@ -62,13 +62,15 @@ class Design:
     flows: tuple[Flow, ...]
 
     def thing_labels(self, observer: Observer, *, is_seen: bool) -> list[str]:
-        """Return the labels of what an observer sees or does not see."""
-        things = [thing for thing in self.things if (thing.id in observer.sees) == is_seen]
+        """The labels of what an observer sees or does not see."""
+        things = [
+            thing for thing in self.things if (thing.id in observer.sees) == is_seen
+        ]
         return [thing.label for thing in things]
 
 
 def _filled(value: Any, nouns: dict[str, str]) -> Any:
-    """Return a value of the file with its nouns."""
+    """A value of the file with its nouns."""
     if isinstance(value, str):
         return Template(value).substitute(nouns)
     if isinstance(value, list):
@@ -79,8 +81,13 @@ def _filled(value: Any, nouns: dict[str, str]) -> Any:
 
 
 def _design(fields: dict[str, Any]) -> Design:
-    things = (Thing(one["id"], one["label"], one["noise"] == "with") for one in fields["things"])
-    observers = (Observer(**{**one, "sees": tuple(one["sees"])}) for one in fields["observers"])
+    things = (
+        Thing(one["id"], one["label"], one["noise"] == "with")
+        for one in fields["things"]
+    )
+    observers = (
+        Observer(**{**one, "sees": tuple(one["sees"])}) for one in fields["observers"]
+    )
     return Design(
         id=fields["id"],
         title=fields["title"],
@@ -92,7 +99,9 @@ def _design(fields: dict[str, Any]) -> Design:
 
 
 def _designs() -> Iterator[Design]:
-    content = tomllib.loads(files(__package__).joinpath("observers.toml").read_text("utf-8"))
+    content = tomllib.loads(
+        files(__package__).joinpath("observers.toml").read_text("utf-8")
+    )
     for fields in content["design"]:
         if fields["id"] == JOINT:
             for kind, nouns in content["nouns"].items():

@@ -26,21 +26,22 @@ ROUNDING = 1e-9  # of a sum of epsilons
 
 
 def spent_epsilon(class_id: str) -> float:
-    """Return the total epsilon of all publications of a class."""
+    """The total epsilon of all publications of a class."""
     entries = _account(class_id).entries
     leaves = [leaf for entry in entries for leaf in entry.charge.ledger]
     return sum(
-        count * leaf.pure_epsilon(leaf.multiplier(Relation.REPLACE_ONE)) for leaf, count in leaves
+        count * leaf.pure_epsilon(leaf.multiplier(Relation.REPLACE_ONE))
+        for leaf, count in leaves
     )
 
 
 def mechanism(epsilon: float) -> Laplace:
-    """Return the mechanism of one publication."""
+    """The mechanism of one publication."""
     return Laplace(2 / epsilon, STATISTIC, sensitivity=1.0, replace_one_factor=2.0)
 
 
 def noise_range(epsilon: float, share: float = 0.95) -> int:
-    """Return n such that the noise of a count is between -n and n with probability `share`.
+    """N such that the noise of a count is between -n and n with probability `share`.
 
     Rounded Laplace noise of scale b is within n with probability 1 - exp(-(n + 1/2)/b). epsilon: of
     the publication.
@@ -50,12 +51,14 @@ def noise_range(epsilon: float, share: float = 0.95) -> int:
 
 
 def counts_of(answers: Sequence[str], n_choices: int) -> list[int]:
-    """Return how many answers chose each option. answers: indices of options, as text."""
-    return [sum(answer == str(number) for answer in answers) for number in range(n_choices)]
+    """How many answers chose each option. answers: indices of options, as text."""
+    return [
+        sum(answer == str(number) for answer in answers) for number in range(n_choices)
+    ]
 
 
 def publish(class_id: str, step: str, n_choices: int, epsilon: float) -> None:
-    """Publish the answers to one question; raise BadInput if the account has no room.
+    """Publish the answers to one question; raises BadInput if the account has no room.
 
     The same answers at the same epsilon are drawn and charged only once.
     """
@@ -66,7 +69,9 @@ def publish(class_id: str, step: str, n_choices: int, epsilon: float) -> None:
     class_records.publish(class_id, step, epsilon, draw)
 
 
-def noisy_counts(class_id: str, step: str, counts: Sequence[int], epsilon: float) -> list[int]:
+def noisy_counts(
+    class_id: str, step: str, counts: Sequence[int], epsilon: float
+) -> list[int]:
     """Charge and draw the noise of one publication, which `publish` keeps.
 
     Counts are integers: the last digits of a floating-point sum would separate count and noise.
@@ -81,9 +86,13 @@ def noisy_counts(class_id: str, step: str, counts: Sequence[int], epsilon: float
     leaf = mechanism(epsilon)
     title = f"answers to {step}"
     relation = Relation.REPLACE_ONE
-    charge = Charge(title, normal_form(leaf), Status.PROVEN, "student", relation=relation)
+    charge = Charge(
+        title, normal_form(leaf), Status.PROVEN, "student", relation=relation
+    )
     with _account(class_id).reserve(charge) as permit:
-        noisy = permit.noise(leaf).vector(STATISTIC, np.array(counts, float), sensitivity=1.0)
+        noisy = permit.noise(leaf).vector(
+            STATISTIC, np.array(counts, float), sensitivity=1.0
+        )
     return [round(float(value)) for value in noisy]
 
 

@@ -38,12 +38,12 @@ class Room:
 
 
 def in_halves(code: str) -> str:
-    """Return a code as people read it: ABC DEF."""
+    """A code as people read it: ABC DEF."""
     return f"{code[: LENGTH // 2]} {code[LENGTH // 2 :]}"
 
 
 def room_of(class_id: str, link: str) -> Room:
-    """Return the code of a class, which may have ended; draw the first one.
+    """The code of a class, which may have ended; the first call draws it.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def _new_room(db: sqlite3.Connection, class_id: str, link: str) -> Room:
 
 
 def _draw_code(db: sqlite3.Connection) -> str:
-    """Return a code that no class has or had last."""
+    """A code that no class has or had last."""
     while True:
         code = "".join(secrets.choice(ALPHABET) for _ in range(LENGTH))
         if db.execute("SELECT 1 FROM rooms WHERE code = ?", (code,)).fetchone() is None:
@@ -98,7 +98,7 @@ def end_room(class_id: str) -> None:
 
 
 def link_of(text: str, address: str = "") -> str:
-    """Return the token of the link that a room code opens.
+    """The token of the link that a room code opens.
 
     Parameters
     ----------
@@ -123,7 +123,9 @@ def link_of(text: str, address: str = "") -> str:
     now = time.time()
     with database() as db:
         _must_be_few(db, now, asker().owner, digest_of_address(address))
-        row = db.execute("SELECT link, ends FROM rooms WHERE code = ?", (code,)).fetchone()
+        row = db.execute(
+            "SELECT link, ends FROM rooms WHERE code = ?", (code,)
+        ).fetchone()
         if row is not None and row[1] > now:
             return str(row[0])
         entry = (asker().owner, digest_of_address(address), now)
@@ -140,13 +142,19 @@ def link_of(text: str, address: str = "") -> str:
 def _must_be_few(db: sqlite3.Connection, now: float, owner: str, source: str) -> None:
     """Raise BadInput if a person or an address has entered many wrong codes within a minute."""
     # a clock that was set back must not refuse for longer
-    db.execute("DELETE FROM wrong_codes WHERE entered <= ? OR entered > ?", (now - MINUTE, now))
+    db.execute(
+        "DELETE FROM wrong_codes WHERE entered <= ? OR entered > ?", (now - MINUTE, now)
+    )
     count = "SELECT COUNT(*) FROM wrong_codes WHERE"
     (by_owner,) = db.execute(f"{count} owner = ?", (owner,)).fetchone()
     (at_address,) = db.execute(f"{count} address = ?", (source,)).fetchone()
-    what_to_do = "Wait a minute and enter the code again, or ask your teacher for the link."
+    what_to_do = (
+        "Wait a minute and enter the code again, or ask your teacher for the link."
+    )
     if by_owner >= MOST_WRONG:
-        raise BadInput(f"You entered {by_owner} wrong room codes within a minute. {what_to_do}")
+        raise BadInput(
+            f"You entered {by_owner} wrong room codes within a minute. {what_to_do}"
+        )
     if at_address >= MOST_WRONG_AT_ADDRESS:
         raise BadInput(
             f"{at_address} wrong room codes were entered from your network address within a"

@@ -33,7 +33,7 @@ class ForgedToken(ValueError):
 
 
 def key_is_lasting() -> bool:
-    """Return whether the operator has set the key, so that links outlive the data folder."""
+    """Whether the operator has set the key, so that links outlive the data folder."""
     return settings().lesson_key is not None
 
 
@@ -46,7 +46,7 @@ def _key() -> str:
 
 @functools.lru_cache(8)
 def _key_in(folder: Path) -> str:
-    """Return the key of a data folder, drawn by the first process that needs it.
+    """The key of a data folder, drawn by the first process that needs it.
 
     Raises BadInput if the file holds no key, with which anybody could sign.
     """
@@ -54,10 +54,13 @@ def _key_in(folder: Path) -> str:
     if not file.is_file():
         logging.getLogger(__name__).warning(WARNING)
         aside = workplace() / secrets.token_urlsafe(9)
-        with os.fdopen(os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as out:
+        with os.fdopen(
+            os.open(aside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w"
+        ) as out:
             out.write(secrets.token_urlsafe(48))
             out.flush()
-            os.fsync(out.fileno())  # else a machine that stops here may leave an empty file
+            # else a machine that stops here may leave an empty file
+            os.fsync(out.fileno())
         try:
             os.link(aside, file)
         except FileExistsError:
@@ -82,7 +85,7 @@ def _serializer(purpose: str) -> URLSafeSerializer:
 
 
 def sign(purpose: str, content: Any) -> str:
-    """Return JSON content as a token for an address, signed for this purpose."""
+    """JSON content as a token for an address, signed for this purpose."""
     token = _serializer(purpose).dumps(content)
     if isinstance(token, str):
         return token
@@ -90,7 +93,7 @@ def sign(purpose: str, content: Any) -> str:
 
 
 def content(purpose: str, token: str) -> Any:
-    """Return the content of a token; raise ForgedToken if not signed here for this purpose."""
+    """The content of a token; raises ForgedToken if not signed here for this purpose."""
     if len(token) > LONGEST or not token.isascii():
         raise ForgedToken
     try:
@@ -100,6 +103,6 @@ def content(purpose: str, token: str) -> Any:
 
 
 def signature(purpose: str, message: bytes, size: int) -> bytes:
-    """Return the first `size` bytes of the signature of a message that is not JSON."""
+    """The first `size` bytes of the signature of a message that is not JSON."""
     signer = Signer(_key(), f"dpmf.{purpose}", **_options())
     return hmac.digest(signer.derive_key(), message, hashlib.sha256)[:size]

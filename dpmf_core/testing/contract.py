@@ -47,7 +47,9 @@ def cases_of(algorithm: type[Algorithm] | str) -> list[Case]:
 def proven(case: Case) -> list[PrivateAlgorithm]:
     """The algorithm in the corners in which it claims a proof."""
     kind, home = case
-    algorithms = [kind(**parameters) for parameters in corners(kind, home.world().shape)]
+    algorithms = [
+        kind(**parameters) for parameters in corners(kind, home.world().shape)
+    ]
     private = [one for one in algorithms if isinstance(one, PrivateAlgorithm)]
     proven_ones = [one for one in private if one.guarantee().has_epsilon]
     return proven_ones[:: max(1, len(proven_ones) // CORNERS)]
@@ -109,7 +111,9 @@ def check_fresh(algorithm: Algorithm, home: Home) -> None:
     assert one.log, "nothing is released"
     for first, second in zip(one.log, other.log, strict=True):
         for here, there in zip(first.noisy, second.noisy, strict=True):
-            assert not here.size or not np.array_equal(here, there), "two runs had the same noise"
+            assert not here.size or not np.array_equal(here, there), (
+                "two runs had the same noise"
+            )
     if not normal_form(algorithm.plan(home.world().shape, 1.0)):
         return
     pairs = [(array, other.shared[name]) for name, array in one.shared.items()]

@@ -51,7 +51,9 @@ class OfRatings:
         return worlds.of({})
 
     def lone(self) -> Ratings:
-        return Ratings.of([0, 0], [0, 2], [1, 5], n_users=1, n_items=3, bounds=(1, 5), public=True)
+        return Ratings.of(
+            [0, 0], [0, 2], [1, 5], n_users=1, n_items=3, bounds=(1, 5), public=True
+        )
 
     def strangers(self) -> Iterator[Ratings]:
         """They differ in number of ratings, popularity, heavy users, duplicates and range."""
@@ -59,7 +61,9 @@ class OfRatings:
         yield self.world(12, skew=3.0)
         yield self.nobody()
         yield worlds.of({0: ([worlds.N_ITEMS - 1], [LOW])})
-        yield worlds.of(dict.fromkeys(range(worlds.N_USERS), self.worst["loves everything"]))
+        yield worlds.of(
+            dict.fromkeys(range(worlds.N_USERS), self.worst["loves everything"])
+        )
         duplicated = self.worst["duplicated and out of range"]
         yield worlds.of(dict.fromkeys(range(0, worlds.N_USERS, 3), duplicated))
 
@@ -72,7 +76,11 @@ class OfRatings:
             yield "add", data, with_row(data, self.empty[0], items, values)
         same = data.only(data.users == self.heavy)
         first, second = self.empty
-        yield "add", data, with_row(data, second, same.items.tolist(), same.values.tolist())
+        yield (
+            "add",
+            data,
+            with_row(data, second, same.items.tolist(), same.values.tolist()),
+        )
         rows = list(self.worst.values())
         for one, other in zip(rows, rows[1:] + rows[:1], strict=True):
             yield "replace", with_row(data, first, *one), with_row(data, first, *other)
@@ -185,7 +193,9 @@ class OfSamples:
         rows, units = self._rows(7)
         yield self._of(*sample_worlds.with_unit(0 * rows, units, 0, [{self.last: 7.0}]))
         yield self._of(rows, 0 * units + 3)
-        yield self._of(np.ones_like(rows), np.arange(len(rows)) % sample_worlds.PeopleWorld.COUNT)
+        yield self._of(
+            np.ones_like(rows), np.arange(len(rows)) % sample_worlds.PeopleWorld.COUNT
+        )
         yield self._of(1e9 * rows[:, ::-1], units)
 
     def _new_rows(self) -> list[list[dict[int, float]]]:
@@ -203,7 +213,9 @@ class OfSamples:
         first, second = self.empty
         all_rows = self._new_rows()
 
-        def but(unit: int, new: Any, start: tuple[Any, Any] = (rows, units)) -> tuple[Any, Any]:
+        def but(
+            unit: int, new: Any, start: tuple[Any, Any] = (rows, units)
+        ) -> tuple[Any, Any]:
             return sample_worlds.with_unit(*start, unit, new)
 
         some = (self.heavy, 0, len(rows) - 2, len(rows) // 2)
@@ -244,7 +256,9 @@ class OfSamples:
         own = units == unit
         elsewhere = (units + 1) % count
         elsewhere = np.where(elsewhere == unit, (unit + 2) % count, elsewhere)
-        return self._of(np.where(own[:, None], rows, other), np.where(own, unit, elsewhere))
+        return self._of(
+            np.where(own[:, None], rows, other), np.where(own, unit, elsewhere)
+        )
 
     def own_row(self, model: Any, data: Samples, unit: int) -> tuple[Any, ...]:
         own = self._units(data) == unit

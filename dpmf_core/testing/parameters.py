@@ -63,7 +63,9 @@ def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, 
     """Every combination of choices; every switch off and on; other numbers drawn anew for each."""
     rng = np.random.default_rng(seed)
     choices_by_name = {
-        name: choices for name, field in fields(kind).items() if (choices := choices_of(field))
+        name: choices
+        for name, field in fields(kind).items()
+        if (choices := choices_of(field))
     }
     switches = [
         name
@@ -84,18 +86,23 @@ def corners(kind: type[Algorithm], shape: Any, seed: int = 0) -> list[dict[str, 
     return out
 
 
-def from_whole_range(kind: type[Algorithm], shape: Any, rng: np.random.Generator) -> dict[str, Any]:
+def from_whole_range(
+    kind: type[Algorithm], shape: Any, rng: np.random.Generator
+) -> dict[str, Any]:
     """Parameters drawn from the whole of every field's range, log-uniform up to its ends.
 
     A number whose range begins at 0 is 0 one time in four. Whole numbers that only repeat a
     release are few, and a rank is no larger than the number of items.
     """
     return {
-        name: _from_whole_range(name, field, shape, rng) for name, field in fields(kind).items()
+        name: _from_whole_range(name, field, shape, rng)
+        for name, field in fields(kind).items()
     }
 
 
-def _from_whole_range(name: str, field: Field, shape: Any, rng: np.random.Generator) -> Any:
+def _from_whole_range(
+    name: str, field: Field, shape: Any, rng: np.random.Generator
+) -> Any:
     if choices := choices_of(field):
         return choices[int(rng.integers(len(choices)))]
     low = float(field["minimum"])

@@ -33,7 +33,9 @@ def check_plan(algorithm: PrivateAlgorithm, shape: Any) -> None:
     """The plan holds the declared statistics, with their sensitivities and factors, and no more."""
     leaves = [leaf for leaf, _ in normal_form(algorithm.plan(shape, 1.0))]
     statistics = algorithm.statistics(shape)
-    assert {(leaf.statistic, leaf.sensitivity, leaf.replace_one_factor) for leaf in leaves} == {
+    assert {
+        (leaf.statistic, leaf.sensitivity, leaf.replace_one_factor) for leaf in leaves
+    } == {
         (statistic.name, statistic.sensitivity, statistic.replace_one_factor)
         for statistic in statistics
     }
@@ -62,9 +64,14 @@ def check_units(
     questions = probes.ask(algorithm, data, level=level)
     n_units = data.shape.n_units
     worst = [
-        replace(unit, ids=unit.ids * 0) for unit in probes.single_units(home.adversaries(), n_units)
+        replace(unit, ids=unit.ids * 0)
+        for unit in probes.single_units(home.adversaries(), n_units)
     ]
-    everybody = [*worst, *probes.single_units(data, n_units)]  # a replacement keeps the number
+    # a replacement keeps the number
+    everybody = [
+        *worst,
+        *probes.single_units(data, n_units),
+    ]
     units = everybody[first::stride]
     largest: dict[str, float] = {}
     # all moves of each unit, and of all pairs that replace each other, in units of the noise
@@ -74,7 +81,9 @@ def check_units(
         power = 1 if question.statistic.norm == "L1" else 2
         apart = pdist(np.stack(answers), "minkowski", p=power)
         move = _relative_move(question.statistic, answers, float(apart.max()))
-        largest[question.statistic.name] = max(move, largest.get(question.statistic.name, 0.0))
+        largest[question.statistic.name] = max(
+            move, largest.get(question.statistic.name, 0.0)
+        )
         moves = [size(question.statistic, answer) for answer in answers]
         squares[Relation.ADD_REMOVE] += (np.array(moves) / question.scale) ** 2
         squares[Relation.REPLACE_ONE] += (apart / question.scale) ** 2
@@ -107,7 +116,9 @@ def _relative_move(statistic: Statistic, answers: list[Any], apart: float) -> fl
         f"replace moved {name!r} by {apart:.9g}, declared {replace_bound:.9g}"
     )
     largest = max(sizes)
-    return (largest if statistic.replace_one_factor > 1 else max(largest, apart)) / bound
+    return (
+        largest if statistic.replace_one_factor > 1 else max(largest, apart)
+    ) / bound
 
 
 def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
@@ -123,7 +134,9 @@ def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> Non
     nobody = Block(whole.ids, {"train": home.nobody()}, whole.n_units)
     for question in questions.questions:
         name = question.statistic.name
-        for total, one, other, none in _totals(questions, question, whole, half, rest, nobody):
+        for total, one, other, none in _totals(
+            questions, question, whole, half, rest, nobody
+        ):
             assert np.array_equal(total, one + other), f"{name!r} is no sum over units"
             assert not none.any(), f"{name!r} is not zero without units"
         answers = [questions.answer(question, block) for block in (whole, half, rest)]
@@ -210,7 +223,9 @@ def check_sensitivity(
     largest: dict[str, float] = {}
     data = home.world() if data is None else data
     plain = probes.record(algorithm, data, level=level)
-    for relation, one, other in itertools.islice(home.neighbours(data), first, None, stride):
+    for relation, one, other in itertools.islice(
+        home.neighbours(data), first, None, stride
+    ):
         if one is data:
             before = plain
         else:
@@ -224,7 +239,11 @@ def check_sensitivity(
             else:
                 relation_type = Relation.ADD_REMOVE
             leaf = release.leaf.alone
-            bound = leaf.noise_multiplier * leaf.sensitivity / leaf.multiplier(relation_type)
+            bound = (
+                leaf.noise_multiplier
+                * leaf.sensitivity
+                / leaf.multiplier(relation_type)
+            )
             name = leaf.statistic
             assert move <= bound * SLACK, (
                 f"{relation} moved {name!r} by {move:.9g}, declared {bound:.9g}"
@@ -253,4 +272,6 @@ def check_locality(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) ->
             home.own_row(after.model, others, unit),
             strict=True,
         ):
-            assert one.tobytes() == other.tobytes(), f"unit {unit}'s own row depends on others"
+            assert one.tobytes() == other.tobytes(), (
+                f"unit {unit}'s own row depends on others"
+            )

@@ -51,7 +51,10 @@ class QuestionRecord:
     model: Any = None
 
     def totals(
-        self, question: ProbeQuestion, block: Block, cached: dict[Key, Any] | None = None
+        self,
+        question: ProbeQuestion,
+        block: Block,
+        cached: dict[Key, Any] | None = None,
     ) -> list[Totals]:
         """What the rows of a block add to the sums, part by part.
 
@@ -64,7 +67,9 @@ class QuestionRecord:
                 return part
             if part.key not in states:
                 step, before = self.steps[part.key]
-                states[part.key] = step(block, *[state_of(earlier) for earlier in before])
+                states[part.key] = step(
+                    block, *[state_of(earlier) for earlier in before]
+                )
             return states[part.key]
 
         own = [state_of(part) for part in question.shared]
@@ -76,12 +81,17 @@ class QuestionRecord:
         return sums
 
     def answer(
-        self, question: ProbeQuestion, block: Block, cached: dict[Key, Any] | None = None
+        self,
+        question: ProbeQuestion,
+        block: Block,
+        cached: dict[Key, Any] | None = None,
     ) -> Array:
         """The totals as they would be released: a symmetric matrix counts in full."""
         parts = [
             question.statistic.assemble(totals, *question.shared, **at).ravel()
-            for totals, at in zip(self.totals(question, block, cached), question.parts, strict=True)
+            for totals, at in zip(
+                self.totals(question, block, cached), question.parts, strict=True
+            )
         ]
         return np.concatenate(parts)
 
@@ -89,16 +99,24 @@ class QuestionRecord:
 class ListeningCurator(NoisyCurator):
     """Answers as any curator does, and records its questions."""
 
-    def __init__(self, data: Any, noise: Noise, assumptions: Sequence[str] = ()) -> None:
+    def __init__(
+        self, data: Any, noise: Noise, assumptions: Sequence[str] = ()
+    ) -> None:
         super().__init__(in_memory(data), noise, assumptions)
         self.record = QuestionRecord(data.shape)
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
-        self.record.questions.append(ProbeQuestion(statistic, self.scale(statistic), shared))
+        self.record.questions.append(
+            ProbeQuestion(statistic, self.scale(statistic), shared)
+        )
         return super().release(statistic, *shared)
 
-    def release_parts(self, statistic: Statistic, ranges: Sequence[Range], *shared: Any) -> Any:
-        question = ProbeQuestion(statistic, self.scale(statistic), shared, tuple(ranges))
+    def release_parts(
+        self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
+    ) -> Any:
+        question = ProbeQuestion(
+            statistic, self.scale(statistic), shared, tuple(ranges)
+        )
         self.record.questions.append(question)
         return super().release_parts(statistic, ranges, *shared)
 
@@ -108,7 +126,9 @@ class ListeningCurator(NoisyCurator):
         return local_state
 
 
-def ask(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> QuestionRecord:
+def ask(
+    algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0
+) -> QuestionRecord:
     """The questions of an algorithm about these data."""
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
     curator = ListeningCurator(data, noise, algorithm.guarantee().assumptions)
@@ -163,7 +183,9 @@ class ProbeOutcome:
         return {name: np.asarray(array) for name, array in self.model.shared.items()}
 
 
-def fit(algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0) -> ProbeOutcome:
+def fit(
+    algorithm: Algorithm, data: Any, noise: Recorder, seed: int = 0
+) -> ProbeOutcome:
     init = np.random.default_rng([seed, 1])
     model = train(algorithm, data, noise, Streams(init, seed + 2))
     return ProbeOutcome(model, noise.ledger, noise.log, init.bit_generator.state)
@@ -174,27 +196,42 @@ def as_planned(event: Event) -> Event:
     return event
 
 
-def record(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> ProbeOutcome:
+def record(
+    algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0
+) -> ProbeOutcome:
     plan = as_planned(algorithm.plan(data.shape, level))
     return fit(algorithm, data, Recorder(plan, np.random.SeedSequence(seed)), seed)
 
 
-def blind(algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0) -> ProbeOutcome:
+def blind(
+    algorithm: Algorithm, data: Any, *, level: float = 1.0, seed: int = 0
+) -> ProbeOutcome:
     plan = as_planned(algorithm.plan(data.shape, level))
     return fit(algorithm, data, Blindfold(plan, np.random.SeedSequence(seed)), seed)
 
 
 def replay(
-    algorithm: Algorithm, data: Any, before: ProbeOutcome, *, level: float = 1.0, seed: int = 0
+    algorithm: Algorithm,
+    data: Any,
+    before: ProbeOutcome,
+    *,
+    level: float = 1.0,
+    seed: int = 0,
 ) -> ProbeOutcome:
     plan = as_planned(algorithm.plan(data.shape, level))
-    return fit(algorithm, data, Recorder(plan, np.random.SeedSequence(0), before.log), seed)
+    return fit(
+        algorithm, data, Recorder(plan, np.random.SeedSequence(0), before.log), seed
+    )
 
 
-def pairs(first: ProbeOutcome, second: ProbeOutcome) -> Iterator[tuple[ReleaseLog, ReleaseLog]]:
+def pairs(
+    first: ProbeOutcome, second: ProbeOutcome
+) -> Iterator[tuple[ReleaseLog, ReleaseLog]]:
     """The releases of two runs side by side.
 
     Order, shapes, scales and declared sensitivities must agree.
     """
-    assert [entry.heading for entry in first.log] == [entry.heading for entry in second.log]
+    assert [entry.heading for entry in first.log] == [
+        entry.heading for entry in second.log
+    ]
     yield from zip(first.log, second.log, strict=True)

@@ -25,7 +25,9 @@ def of(table: Array, images: bool, **facts: Any) -> Samples:
         image = IMAGE if table.shape[1] == N_FEATURES else None
         return Samples.of(table, image=image, unit="image", public=True, **facts)
     words = tuple(f"word{j}" for j in range(table.shape[1]))
-    return Samples.of(csr_array(table), vocabulary=words, unit="document", public=True, **facts)
+    return Samples.of(
+        csr_array(table), vocabulary=words, unit="document", public=True, **facts
+    )
 
 
 def table(seed: int = 0, skew: float = 1.0) -> Array:
@@ -97,7 +99,9 @@ def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
     return rows, people
 
 
-def blocks(seed: int = 0, *, n_samples: int = 60, n_features: int = 20, parts: int = 3) -> Samples:
+def blocks(
+    seed: int = 0, *, n_samples: int = 60, n_features: int = 20, parts: int = 3
+) -> Samples:
     """Rows with structure to find: sums of non-negative parts, and a little noise."""
     rng = np.random.default_rng(seed)
     W = rng.gamma(0.3, 1.0, (parts, n_features))

@@ -18,7 +18,9 @@ N_ITEMS = 19
 BOUNDS = (0.5, 5.0)
 EMPTY = (3, 22)
 HEAVY = 5
-Row = tuple[Sequence[int] | npt.NDArray[np.int64], Sequence[float] | npt.NDArray[np.float64]]
+Row = tuple[
+    Sequence[int] | npt.NDArray[np.int64], Sequence[float] | npt.NDArray[np.float64]
+]
 
 
 def of(
@@ -31,10 +33,16 @@ def of(
     """Ratings from each user's (items, values); users without a row are empty."""
     none: Any = np.array([], int)
     users = np.repeat([*rows, 0], [*(len(items) for items, _ in rows.values()), 0])
-    items = np.concatenate([none, *(np.asarray(items, int) for items, _ in rows.values())])
-    values = np.concatenate([none, *(np.asarray(values, float) for _, values in rows.values())])
+    items = np.concatenate(
+        [none, *(np.asarray(items, int) for items, _ in rows.values())]
+    )
+    values = np.concatenate(
+        [none, *(np.asarray(values, float) for _, values in rows.values())]
+    )
     shape: Any = {"n_users": n_users, "n_items": n_items, "bounds": bounds}
-    return Ratings.of(users, items, values, public=True, item_features=features(n_items), **shape)
+    return Ratings.of(
+        users, items, values, public=True, item_features=features(n_items), **shape
+    )
 
 
 def features(n_items: int) -> ItemFeatures:
@@ -67,11 +75,15 @@ def rows(seed: int = 0, *, skew: float = 1.0) -> dict[int, Row]:
     return out
 
 
-def world(seed: int = 0, *, bounds: tuple[float, float] = BOUNDS, skew: float = 1.0) -> Ratings:
+def world(
+    seed: int = 0, *, bounds: tuple[float, float] = BOUNDS, skew: float = 1.0
+) -> Ratings:
     return of(rows(seed, skew=skew), bounds=bounds)
 
 
-def with_row(ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]) -> Ratings:
+def with_row(
+    ratings: Ratings, user: int, items: Sequence[int], values: Sequence[float]
+) -> Ratings:
     """The neighbour in which `user`'s row is this one (empty: the user is removed)."""
     others = ratings.only(ratings.users != user)
     facts: Any = {name: getattr(ratings, name) for name in FACTS if name != "origin"}
@@ -96,5 +108,11 @@ def low_rank(
     M = 2.75 + taste + 0.2 * rng.standard_normal((n_users, n_items))
     users, items = np.nonzero(rng.random(M.shape) < density)
     return Ratings.of(
-        users, items, M[users, items], n_users=n_users, n_items=n_items, bounds=BOUNDS, public=True
+        users,
+        items,
+        M[users, items],
+        n_users=n_users,
+        n_items=n_items,
+        bounds=BOUNDS,
+        public=True,
     )

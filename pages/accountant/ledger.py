@@ -19,7 +19,9 @@ from pages.kit.session_widgets import read_decimal
 
 # mechanisms of a ledger made by hand
 KINDS: dict[str, type[Mechanism]] = {
-    name: kind for name, kind in MECHANISMS.items() if not issubclass(kind, FailingGaussian)
+    name: kind
+    for name, kind in MECHANISMS.items()
+    if not issubclass(kind, FailingGaussian)
 }
 COLUMNS = ("noise", "noise multiplier", "times", "released", "replace-one factor")
 LETTERS = {kind[0].lower(): kind for kind in KINDS}
@@ -35,7 +37,7 @@ TICK_TEXTS = [f"{tick:g}" for tick in TICKS]
 
 
 def columns() -> dict[str, Any]:
-    """Return the table's columns; decimal numbers are texts, as in `number_within`."""
+    """The table's columns; decimal numbers are texts, as in `number_within`."""
     return {
         "noise": st.column_config.SelectboxColumn(
             options=list(KINDS), required=True, default="Gaussian", format_func=str
@@ -63,7 +65,7 @@ def _cell_text(number: float) -> str:
 
 
 def _cell_number(cell: Any) -> Any:
-    """Return the number that a cell says, or the cell if it says none."""
+    """The number that a cell says, or the cell if it says none."""
     try:
         return read_decimal(cell)
     except ValueError:
@@ -71,20 +73,23 @@ def _cell_number(cell: Any) -> Any:
 
 
 def table(text: str) -> pd.DataFrame:
-    """Return rows from `g:multiplier:times[:replace-one factor]`; raise BadInput.
+    """Rows from `g:multiplier:times[:replace-one factor]`; raises BadInput.
 
     Commas separate rows; g stands for Gaussian noise, l for Laplace noise.
     """
     parts = list(filter(None, text.split(",")))
     if len(parts) > MOST_ROWS:
-        raise BadInput(f"A ledger in a link has at most {MOST_ROWS} rows. Got {len(parts)}.")
+        raise BadInput(
+            f"A ledger in a link has at most {MOST_ROWS} rows. Got {len(parts)}."
+        )
     return pd.DataFrame(
-        [_release_row(part, number) for number, part in enumerate(parts, 1)], columns=list(COLUMNS)
+        [_release_row(part, number) for number, part in enumerate(parts, 1)],
+        columns=list(COLUMNS),
     )
 
 
 def checked_text(text: str) -> str:
-    """Return a link's text that `table` reads; raise ValueError."""
+    """A link's text that `table` reads; raises ValueError."""
     table(text)
     return text
 
@@ -96,7 +101,13 @@ def _release_row(part: str, number: int) -> tuple[str, str, float, str, str]:
     try:
         multiplier, times, factor = map(float, texts)
         noise = LETTERS[kind.lower()[:1]]
-        return noise, _cell_text(multiplier), times, f"statistic {number}", _cell_text(factor)
+        return (
+            noise,
+            _cell_text(multiplier),
+            times,
+            f"statistic {number}",
+            _cell_text(factor),
+        )
     except (ValueError, KeyError):
         raise BadInput(
             "Write a release in a link as g:10:5 for Gaussian noise of multiplier 10, five times;"
@@ -105,10 +116,12 @@ def _release_row(part: str, number: int) -> tuple[str, str, float, str, str]:
 
 
 def text_of(rows: pd.DataFrame) -> str:
-    """Return the link's text of a table that `event_of` accepts."""
+    """The link's text of a table that `event_of` accepts."""
     releases = []
     for noise, multiplier, times, _, factor in rows.itertuples(index=False):
-        release = f"{noise[0].lower()}:{_cell_text(read_decimal(multiplier))}:{times:.0f}"
+        release = (
+            f"{noise[0].lower()}:{_cell_text(read_decimal(multiplier))}:{times:.0f}"
+        )
         replace_one_factor = read_decimal(factor)
         if replace_one_factor != 2:
             release += f":{_cell_text(replace_one_factor)}"
@@ -125,7 +138,7 @@ class _Release(BaseModel):
 
 
 def event_of(rows: pd.DataFrame) -> Event:
-    """Return the event of a table; raise BadInput with the row and column at fault."""
+    """The event of a table; raises BadInput with the row and column at fault."""
     if not len(rows):
         raise BadInput("The ledger is empty: add a release with the + of the table.")
     table = rows[list(COLUMNS)].itertuples(index=False)
@@ -135,8 +148,12 @@ def event_of(rows: pd.DataFrame) -> Event:
 def _release(number: int, noise: Any, *cells: Any) -> Event:
     if noise not in KINDS:
         got = "nothing" if pd.isna(noise) else repr(noise)
-        raise BadInput(f"Row {number}: the noise must be one of {', '.join(KINDS)}. Got {got}.")
-    multiplier, times, statistic, factor = ("" if pd.isna(cell) else cell for cell in cells)
+        raise BadInput(
+            f"Row {number}: the noise must be one of {', '.join(KINDS)}. Got {got}."
+        )
+    multiplier, times, statistic, factor = (
+        "" if pd.isna(cell) else cell for cell in cells
+    )
     numbers = {
         "noise_multiplier": _cell_number(multiplier),
         "times": times,
@@ -163,7 +180,7 @@ def rows_of(ledger: Ledger) -> pd.DataFrame:
 
 
 def laplace(event: Event) -> tuple[int, float]:
-    """Return the number of Laplace releases, and the sum of their epsilons for replacement."""
+    """The number of Laplace releases, and the sum of their epsilons for replacement."""
     releases = 0
     loss = 0.0
     for leaf, count in normal_form(event):
@@ -174,7 +191,7 @@ def laplace(event: Event) -> tuple[int, float]:
 
 
 def check(event: Event) -> Event:
-    """Return the event if it can be composed quickly; raise BadInput."""
+    """The event if it can be composed quickly; raises BadInput."""
     releases, loss = laplace(event)
     if releases > MOST_LAPLACE or loss > 2 * MOST_LOSS:
         raise BadInput(
@@ -190,18 +207,20 @@ def check(event: Event) -> Event:
 
 @functools.lru_cache(64)
 def totals(event: Event, delta: float) -> pd.DataFrame:
-    """Return times, epsilon: the exact epsilon of the repeated ledger."""
+    """Times, epsilon: the exact epsilon of the repeated ledger."""
     n_laplace, _ = laplace(event)
     repeats = [1, 2, 3, 5, 10, 20, 50, 100]
     if n_laplace:  # numeric composition is slow
-        repeats = [times for times in (1, 2, 5, 10) if times * n_laplace <= MOST_LAPLACE]
+        repeats = [
+            times for times in (1, 2, 5, 10) if times * n_laplace <= MOST_LAPLACE
+        ]
     epsilons = [epsilon_of(Repeat(event, n), delta) for n in repeats]
     return pd.DataFrame({"times": repeats, "epsilon": epsilons})
 
 
 @functools.lru_cache(64)
 def deltas(event: Event, epsilon: float) -> pd.DataFrame:
-    """Return epsilon, delta: the curve from 0 to 2.5 times epsilon, above the numerical floor."""
+    """Epsilon, delta: the curve from 0 to 2.5 times epsilon, above the numerical floor."""
     n_points = 81
     floor = 1e-18
     n_laplace, _ = laplace(event)
@@ -240,9 +259,15 @@ def _draw_growth(table: pd.DataFrame) -> None:
         yaxis={"type": "log", "tickvals": TICKS, "ticktext": TICK_TEXTS},
     )
     fig.add_scatter(
-        x=times, y=table["epsilon"], mode="lines+markers", name="exact", line=_exact_line()
+        x=times,
+        y=table["epsilon"],
+        mode="lines+markers",
+        name="exact",
+        line=_exact_line(),
     )
-    fig.add_scatter(x=times, y=times * once, mode="lines", name="sum of ε", line=_dashed_line())
+    fig.add_scatter(
+        x=times, y=times * once, mode="lines", name="sum of ε", line=_dashed_line()
+    )
     alt = "Total epsilon as the ledger is repeated."
     words = "The gap between the lines is what exact composition saves."
     charts.show(fig, "accountant.growth", alt, table, leaves=True, caption=words)
@@ -253,7 +278,11 @@ def _draw_curve(curve: pd.DataFrame, delta: float) -> None:
     st.subheader("Each ε has its own δ", anchor=False)
     fig = charts.figure("ε", "δ", 300, yaxis={"type": "log", "exponentformat": "power"})
     fig.add_scatter(
-        x=curve["epsilon"], y=curve["delta"], mode="lines", name="δ(ε)", line=_exact_line()
+        x=curve["epsilon"],
+        y=curve["delta"],
+        mode="lines",
+        name="δ(ε)",
+        line=_exact_line(),
     )
     charts.level(fig, delta, f"δ = {delta_text(delta)}", _dashed_line())
     alt = "Delta as a function of epsilon."

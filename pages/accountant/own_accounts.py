@@ -33,8 +33,10 @@ def draw_heading(text: str) -> None:
 
 
 def _private_entries() -> list[Any]:
-    """Return the private data sets of this session: its uploads, and the chosen one."""
-    entries = {entry.id: entry for entry in st.session_state.get(data_sets.OWN, {}).values()}
+    """The private data sets of this session: its uploads, and the chosen one."""
+    entries = {
+        entry.id: entry for entry in st.session_state.get(data_sets.OWN, {}).values()
+    }
     first_entry = sidebar.choice().entry
     if first_entry.public:
         return list(entries.values())

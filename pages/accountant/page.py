@@ -61,7 +61,7 @@ def many_models(heading: DeltaGenerator) -> None:
 
 
 def _share_words(choice: SidebarChoice, spec: RunSpec, each: float) -> tuple[str, str]:
-    """Return what a model keeps at an epsilon in a sentence, and the title of its method.
+    """What a model keeps at an epsilon in a sentence, and the title of its method.
 
     If no method was chosen, it is the best proven one at each epsilon. On private data nothing is
     said to be kept: errors on raw rows are no measurement that a plan may rest on.
@@ -85,13 +85,18 @@ def _draw_decision(choice: SidebarChoice, each: float, times: int) -> None:
     """Draw the total of the models and of what was drawn from the data before."""
     ready = prepare(choice.spec(epsilon=each), choice.shape, choice.assumptions)
     planned = Charge.of(
-        choice.algorithm, Repeat(ready.plan, times), ready.guarantee, choice.spec().budget
+        choice.algorithm,
+        Repeat(ready.plan, times),
+        ready.guarantee,
+        choice.spec().budget,
     )
     if not planned.covered:
         return
     decision = odometer.decision_about(choice.entry.id, [planned])
     st.write(
-        linked(f"{decision.cost}. {decision.certainty.words()} {decision.not_counted}".rstrip())
+        linked(
+            f"{decision.cost}. {decision.certainty.words()} {decision.not_counted}".rstrip()
+        )
     )
 
 

@@ -49,7 +49,10 @@ class Game:
     @property
     def best_score(self) -> int:
         """The best attacker's score in the same rounds."""
-        return sum(played_round.answer == played_round.best_guess for played_round in self.rounds)
+        return sum(
+            played_round.answer == played_round.best_guess
+            for played_round in self.rounds
+        )
 
 
 def draw() -> None:

@@ -43,7 +43,15 @@ CANARIES = {
 }
 MOST_RUNS = 100_000
 ROOM_FOR_WORDS = 1.35  # of the axis of the two bars, in the longer one
-ADDRESS = ("attack", "epsilon", "runs", "fault", "canary", "aseed")  # parameters in the address
+# parameters in the address
+ADDRESS = (
+    "attack",
+    "epsilon",
+    "runs",
+    "fault",
+    "canary",
+    "aseed",
+)
 HOW = """
 The method is trained many times on a small simulated data set of {units} people (or samples) and
 {columns} items (or features). Half of the runs include a **canary**, for example one more
@@ -72,7 +80,7 @@ releases gets 2 points and each of the other three 1. Without a pair test, all s
 
 
 def draw_controls() -> tuple[AuditSpec, bool]:
-    """Return the described audit, and whether its fault is secret; raise BadInput."""
+    """The described audit, and whether its fault is secret; raises BadInput."""
     is_hidden = lesson.is_hidden("page")
     place = st.empty() if is_hidden else st.container()
     with place.container():
@@ -107,7 +115,9 @@ def _controls(disabled: bool) -> tuple[AuditSpec, bool]:
     )
 
     titles = {name: FAULT_TITLES[name] for name in (*faults, SECRET)}
-    fault = ask_one(left, "Plant a fault", f"audit.fault.{kind.id}", "fault", "none", titles)
+    fault = ask_one(
+        left, "Plant a fault", f"audit.fault.{kind.id}", "fault", "none", titles
+    )
     own = protected_unit(kind())
     # how two neighbouring data sets differ
     titles = {own: CANARIES[own]}
@@ -262,7 +272,7 @@ def draw_bars(audit: Audit) -> None:
 
 
 def promise_of(audit: Audit) -> tuple[float | None, str, str]:
-    """Return the epsilon that is proved for this canary, if any, in words, and a caption."""
+    """The epsilon that is proved for this canary, if any, in words, and a caption."""
     no_limit = "Without a proof there is no limit that the attack could break."
     if audit.proven is None:
         return None, "nothing is proved", no_limit
@@ -288,7 +298,9 @@ def draw_error_rates(audit: Audit) -> None:
         marker={"size": 4},
         hovertemplate="%{x:.1%} false alarms, %{y:.1%} missed<extra></extra>",
     )
-    false_alarms, misses = min(zip(best.false_alarms, best.misses, strict=True), key=sum)
+    false_alarms, misses = min(
+        zip(best.false_alarms, best.misses, strict=True), key=sum
+    )
     charts.note(fig, "this attack", (false_alarms, misses), (90, 60), arrow=True)
     alt = f"The attack's errors: at best {false_alarms:.0%} false alarms with {misses:.0%} missed."
     words = "Rates come from the runs that did not choose the threshold."
@@ -320,18 +332,20 @@ def draw_terms(audit: Audit, secret: bool) -> None:
 
 
 def request_audit(spec: AuditSpec) -> dict[str, Audit]:
-    """Return the audit once it has ended; a long one waits for its button."""
+    """The audit once it has ended; a long one waits for its button."""
     seconds = time_estimate.cost(spec)
     may_run = engine().had(spec) or may_begin(
         "audit", seconds, f"{spec.runs:,} runs", spec.model_dump_json()
     )
     if not may_run:
         return {}
-    return ask("audit", {"audit": spec}, by_button=seconds > engine().limits.ask_seconds)
+    return ask(
+        "audit", {"audit": spec}, by_button=seconds > engine().limits.ask_seconds
+    )
 
 
 def draw_view() -> str:
-    """Return the chosen view; the default is the game unless the address names an attack."""
+    """The chosen view; the default is the game unless the address names an attack."""
     fixed_values = lesson.page_values()
     if fixed_values is not None:
         if "attack" in fixed_values:

@@ -25,7 +25,14 @@ from dpmf_core.runs.tuning.choosing.question import (
     QuestionRuns,
 )
 from dpmf_core.runs.tuning.choosing.worlds import WorldRuns
-from pages.kit import data_sets, links, safe_text, session_widgets, sidebar, sidebar_values
+from pages.kit import (
+    data_sets,
+    links,
+    safe_text,
+    session_widgets,
+    sidebar,
+    sidebar_values,
+)
 from pages.kit.session_widgets import (
     ReadText,
     bind,
@@ -76,13 +83,13 @@ class Inquiry:
     shape: Shape
 
     def runs(self) -> QuestionRuns | WorldRuns:
-        """Return the runs of a first answer; raise BadInput if no method suits."""
+        """The runs of a first answer; raises BadInput if no method suits."""
         if self.question.is_private:
             return world_runs(self.question)
         return QuestionRuns(self.question, self.shape)
 
     def in_full(self, full: bool = True) -> "Inquiry":
-        """Return the question for all methods with more draws, or as it is answered first."""
+        """The question for all methods with more draws, or as it is answered first."""
         full = full and not self.question.is_private
         changes = {"draws": MANY if full else FEW, "every": full}
         return replace(self, question=self.question.model_copy(update=changes))
@@ -109,14 +116,14 @@ def prepare() -> None:
 
 
 def _key(name: str) -> str:
-    """Return a part's key in the session; what may be spent is the epsilon of all pages."""
+    """A part's key in the session; what may be spent is the epsilon of all pages."""
     if name == "spend":
         return sidebar_values.EPSILON
     return f"choose.{name}"
 
 
 def _value_of(name: str) -> Any:
-    """Return a part's value; an empty box means its default."""
+    """A part's value; an empty box means its default."""
     value = st.session_state.get(_key(name))
     if value is None:
         return PARTS[name][0]
@@ -124,7 +131,7 @@ def _value_of(name: str) -> Any:
 
 
 def address() -> dict[str, str | None]:
-    """Return the parameters of the address.
+    """The parameters of the address.
 
     For a file of this session they name a synthetic data set of its shape, because no link may open
     the file.
@@ -149,7 +156,7 @@ def address() -> dict[str, str | None]:
 
 
 def _text(name: str, value: Any) -> str | None:
-    """Return a part of the question for the address, written as the sidebar writes numbers."""
+    """A part of the question for the address, written as the sidebar writes numbers."""
     if value == PARTS[name][0]:
         return None
     if isinstance(value, float):
@@ -158,7 +165,7 @@ def _text(name: str, value: Any) -> str | None:
 
 
 def is_file_missing() -> bool:
-    """Return whether the address is about an uploaded file that this session does not have.
+    """Whether the address is about an uploaded file that this session does not have.
 
     The session then has the synthetic data set of its shape, which the address names.
     """
@@ -177,7 +184,7 @@ def go(page: str) -> None:
 
 
 def inquiry() -> Inquiry | None:
-    """Return the question as it stands; None before a person has said what it needs."""
+    """The question as it stands; None before a person has said what it needs."""
     entry = sidebar_values.chosen_entry()
     data_id = entry.id
     if not entry.public:
@@ -203,7 +210,7 @@ def inquiry() -> Inquiry | None:
 
 
 def _limit(wish: str) -> float:
-    """Return the number that belongs to a wish; shares are percentages in their boxes."""
+    """The number that belongs to a wish; shares are percentages in their boxes."""
     if wish == "spend":
         return float(_value_of("spend"))
     if wish == "keep":
@@ -214,7 +221,7 @@ def _limit(wish: str) -> float:
 
 
 def current(now: Inquiry | None) -> Inquiry | None:
-    """Return the question asked last about these data, also by the link."""
+    """The question asked last about these data, also by the link."""
     if now is None:
         return None
     last: Inquiry | None = st.session_state.get(INQUIRY)
@@ -228,7 +235,7 @@ def current(now: Inquiry | None) -> Inquiry | None:
 
 
 def answered_method(entry: Any) -> str:
-    """Return the method of the last answer about a data set; '' if there is none."""
+    """The method of the last answer about a data set; '' if there is none."""
     data_id, method = st.session_state.get(METHOD, ("", ""))
     if data_id != entry.id:
         return ""
@@ -246,7 +253,9 @@ def draw() -> Inquiry | None:
     with whom:
         _draw_whom()
     with goal:
-        segments("3. Ratings or lists?", GOALS, _key("goal"), label_visibility="visible")
+        segments(
+            "3. Ratings or lists?", GOALS, _key("goal"), label_visibility="visible"
+        )
         st.caption(
             "Ratings: the error of predictions. Lists: how many liked items are among the top 20."
         )
@@ -254,7 +263,15 @@ def draw() -> Inquiry | None:
         _draw_cost(entry.public)
     with st.expander("More: δ"):
         usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"
-        _number("δ", "budget_delta", 1e-15, 0.49, format="%.1e", placeholder=usual, width=300)
+        _number(
+            "δ",
+            "budget_delta",
+            1e-15,
+            0.49,
+            format="%.1e",
+            placeholder=usual,
+            width=300,
+        )
     return inquiry()
 
 
@@ -279,7 +296,9 @@ def draw_missing_file() -> None:
 
 
 def _draw_data(entry: Any) -> None:
-    draw_unread(entry, "To use the file, upload it again under Data and press “Check and use”.")
+    draw_unread(
+        entry, "To use the file, upload it again under Data and press “Check and use”."
+    )
     low, high = entry.bounds
     words, button = st.columns([4, 1], vertical_alignment="center")
     description = (
@@ -327,10 +346,14 @@ def draw_each(entry: Any) -> float | None:
     return each
 
 
-def _number(label: str, name: str, low: float, high: float | None, **options: Any) -> None:
+def _number(
+    label: str, name: str, low: float, high: float | None, **options: Any
+) -> None:
     """Draw the box of a part. options: further arguments of `st.number_input`."""
     emptiable = PARTS[name][0] is None
-    st.number_input(label, low, high, **bind(_key(name), emptiable=emptiable), **options)
+    st.number_input(
+        label, low, high, **bind(_key(name), emptiable=emptiable), **options
+    )
 
 
 def _draw_whom() -> None:
@@ -349,7 +372,9 @@ def _draw_cost(public: bool) -> None:
     """Ask for a limit. On private data only an epsilon is one that can be kept."""
     label = "2. What may it cost? At most ε"
     if public:
-        segments("2. What may it cost?", WISHES, _key("wish"), label_visibility="visible")
+        segments(
+            "2. What may it cost?", WISHES, _key("wish"), label_visibility="visible"
+        )
         label = "ε, at most"
     if not public or _value_of("wish") == "spend":
         text = "Smaller is more private; 1 is considered strong."

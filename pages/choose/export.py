@@ -43,8 +43,12 @@ from pages.kit.runs import ask, queue, request_at
 PLACE = "export"  # of the training among the session's requests
 REQUESTED = "export.requested"  # in the session: the run that the button asked for
 PACKED = "export.packed"  # in the session: a trained run and its ZIP file
-FROM_TUNE = "export.tuned"  # in the session: the data set and the method that Tune sent here
-WHICH = "export.which"  # in the session and, as `export`, in the address: TUNED or ANSWER
+FROM_TUNE = (
+    "export.tuned"  # in the session: the data set and the method that Tune sent here
+)
+WHICH = (
+    "export.which"  # in the session and, as `export`, in the address: TUNED or ANSWER
+)
 # what may be exported: the method that Tune sent here, or the answer to the question
 TUNED = "tuned"
 ANSWER = "answer"
@@ -78,14 +82,14 @@ class Export:
 
 
 def command_path(entry: Any) -> str:
-    """Return how a command names a data set: an uploaded file by its own name, with its facts."""
+    """How a command names a data set: an uploaded file by its own name, with its facts."""
     if datasets.is_own(entry.id):
         return session_files.command_path(entry.id)
     return str(entry.id)
 
 
 def on_data(run: RunSpec, data_id: str) -> RunSpec:
-    """Return the run on another name of its data."""
+    """The run on another name of its data."""
     return run.model_copy(update={"data": run.data.model_copy(update={"id": data_id})})
 
 
@@ -99,7 +103,7 @@ def send(data_id: str, algorithm: str) -> None:
 
 
 def _of_tune(entry: Any) -> Export | None:
-    """Return what Tune sent here, also by the address; None if that is about other data."""
+    """What Tune sent here, also by the address; None if that is about other data."""
     if FROM_TUNE not in st.session_state and st.query_params.get("export") == TUNED:
         linked_method = sidebar_values.value("algorithm")
         if linked_method != data_sets.BEST:
@@ -109,13 +113,16 @@ def _of_tune(entry: Any) -> Export | None:
         return None
     forms.read_address(method)
     parameters = forms.set_parameters(method)
-    forms.write_to_address(method, parameters)  # before another method reads the address
+    # before another method reads the address
+    forms.write_to_address(method, parameters)
     choice = replace(sidebar.choice(), algorithm=method, is_best=False)
     return Export(choice.spec(parameters, split="none"), entry)
 
 
-def _exports(tuned: Export | None, current: Inquiry | None, find: Find) -> dict[str, Export] | None:
-    """Return what may be exported; None while the answer is computed, with its progress drawn."""
+def _exports(
+    tuned: Export | None, current: Inquiry | None, find: Find
+) -> dict[str, Export] | None:
+    """What may be exported; None while the answer is computed, with its progress drawn."""
     exports = {}
     if tuned is not None:
         exports[TUNED] = tuned
@@ -139,7 +146,8 @@ def draw(find: Find) -> None:
         controls.draw_missing_file()
         return
     tuned = _of_tune(sidebar_values.chosen_entry())
-    current = controls.current(controls.inquiry())  # read from the address before it is written
+    # read from the address before it is written
+    current = controls.current(controls.inquiry())
     controls.write_to_address()
     exports = _exports(tuned, current, find)
     if exports is None:
@@ -165,14 +173,16 @@ def _draw_nothing(is_asked: bool) -> None:
         title = "There is no answer to export yet"
         label = "Ask the question"
     st.title(title, anchor=False)
-    st.write("Ask which method suits your data, or choose a method and its parameters in Tune.")
+    st.write(
+        "Ask which method suits your data, or choose a method and its parameters in Tune."
+    )
     with st.container(horizontal=True):
         links.to("choose", label, {})
         links.to("tune", "Tune a method", {})
 
 
 def _draw_choice(exports: dict[str, Export]) -> str:
-    """Return which export a person chose; the one that Tune sent here comes first."""
+    """Which export a person chose; the one that Tune sent here comes first."""
     if len(exports) == 1:
         return next(iter(exports))
     names = {TUNED: "as tuned", ANSWER: "the answer to your question"}
@@ -215,7 +225,9 @@ def _draw_head(export: Export, origin: str) -> None:
     parameters = export.run.parameters
     if parameters:
         words = forms.in_words(export.run.algorithm, parameters)
-        st.write(f"With parameters {origin}: **{words}**. The others are as recommended.")
+        st.write(
+            f"With parameters {origin}: **{words}**. The others are as recommended."
+        )
     elif finding is None:
         st.write("With the recommended parameters.")
 
@@ -229,7 +241,7 @@ def _request(works: Sequence[RunSpec]) -> None:
 
 
 def is_trained(run: RunSpec) -> bool:
-    """Return whether this session has trained it, so that the account holds it in full."""
+    """Whether this session has trained it, so that the account holds it in full."""
     request = request_at(PLACE)
     return request.specs.get("model") == run and "model" in request.results
 
@@ -264,7 +276,9 @@ def _draw_button(export: Export) -> None:
     title = "Train on all ratings"
     if export.entry.public:
         args = ([export.run],)
-        st.button(title, key="export.train", type="primary", on_click=_request, args=args)
+        st.button(
+            title, key="export.train", type="primary", on_click=_request, args=args
+        )
         st.caption(f"{words} The data are public or synthetic: it adds to no account.")
         return
     works = [export.run]
@@ -305,7 +319,7 @@ def _draw_model(run: Run, export: Export) -> None:
 
 
 def _with_own_name(run: Run, entry: Any) -> Run:
-    """Return a run on an uploaded file as the command makes it, under the file's own name."""
+    """A run on an uploaded file as the command makes it, under the file's own name."""
     items = run.items or ItemNames.of(data_access.ratings_anywhere(run))
     spec = on_data(run.spec, command_path(entry))
     return Run(run.record.model_copy(update={"spec": spec}), run.arrays, items)
@@ -322,7 +336,9 @@ def _draw_command(export: Export) -> None:
         words = f"Run it in the folder of your file. {words}"
     if not export.entry.public:
         words += " Each training is another release, in the account of the computer where it runs."
-    st.caption(f"{words} Where dpmf is not installed, write `python -m dpmf` in its clone.")
+    st.caption(
+        f"{words} Where dpmf is not installed, write `python -m dpmf` in its clone."
+    )
 
 
 def _draw_documents(export: Export) -> None:
@@ -342,5 +358,7 @@ def _draw_documents(export: Export) -> None:
         draw_figure(finding)
     assert export.run.budget is not None
     total = {"accountant.total": export.run.budget.epsilon}
-    if st.button("Split ε over several models", on_click=st.session_state.update, args=(total,)):
+    if st.button(
+        "Split ε over several models", on_click=st.session_state.update, args=(total,)
+    ):
         links.go("accountant")

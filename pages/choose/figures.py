@@ -28,7 +28,7 @@ SCALE = "choose.scale"  # in the session: one of these
 
 
 def front(answer: Answer, scale: str) -> go.Figure:
-    """Return every candidate at every epsilon; the answer's line is thick, with its interval.
+    """Every candidate at every epsilon; the answer's line is thick, with its interval.
 
     scale: SHARE or FIGURE.
     """
@@ -48,17 +48,21 @@ def front(answer: Answer, scale: str) -> go.Figure:
         is_up = True
     fig = _figure_by_epsilon(title, answer.question.epsilons)
     if scale == SHARE:
-        fig.update_yaxes(tickformat=".0%", autorangeoptions={"clipmin": charts.LOWEST_SHARE})
+        fig.update_yaxes(
+            tickformat=".0%", autorangeoptions={"clipmin": charts.LOWEST_SHARE}
+        )
     for line in lines:
         _draw_line(fig, line, best, hover)
     colour = colours.of(best.algorithm) if best else ""
     for end in references:
-        charts.reference_line(fig, end, colour, above=is_up != (end.reference is Reference.FLOOR))
+        charts.reference_line(
+            fig, end, colour, above=is_up != (end.reference is Reference.FLOOR)
+        )
     return fig
 
 
 def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
-    """Return an empty figure against epsilon. title: of the other axis."""
+    """An empty figure against epsilon. title: of the other axis."""
     x_axis = {
         "type": "log",
         "tickvals": list(epsilons),
@@ -67,7 +71,9 @@ def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
     return charts.figure("ε, total (log scale)", title, 400, xaxis=x_axis)
 
 
-def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str) -> None:
+def _draw_line(
+    fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str
+) -> None:
     """Draw a method's medians; for the answer's also intervals and a ring. value: of the hover."""
     if not line:
         return
@@ -93,7 +99,9 @@ def _draw_line(fig: go.Figure, line: Sequence[Measured], best: Measured | None, 
     if best is None or not is_best:
         return
     # a share of medians alone has no interval
-    ends = [one.interval if len(one.draws) > 1 else (one.median, one.median) for one in line]
+    ends = [
+        one.interval if len(one.draws) > 1 else (one.median, one.median) for one in line
+    ]
     charts.band(fig, x, [low for low, _ in ends], [high for _, high in ends], colour)
     heights = [one.median for one in line if one.epsilon == best.epsilon]
     ring = {"color": "rgba(0,0,0,0)", "size": 22, "line": {"color": colour, "width": 3}}
@@ -126,7 +134,14 @@ def _draw_front(finding: PublicFinding) -> None:
     numbers = {"ε": float, answer.metric.title: float, "draws": int}
     table = pd.DataFrame(answer.rows, columns=answer.columns).astype(numbers)
     headline = finding.headline
-    charts.show(front(answer, scale), "choose.front", headline, table, leaves=True, caption=caption)
+    charts.show(
+        front(answer, scale),
+        "choose.front",
+        headline,
+        table,
+        leaves=True,
+        caption=caption,
+    )
     note_shipped(list(finding.runs.specs.values()))
 
 
@@ -140,12 +155,16 @@ def _draw_range(finding: PrivateFinding) -> None:
     fig = range_figure(finding.expected, finding.epsilon)
     if finding.steps_of_method:
         _draw_steps(fig, finding.steps_of_method)
-        caption += " Points are measured on your data, with 95% intervals of the added noise."
-    charts.show(fig, "choose.range", finding.headline, table, leaves=True, caption=caption)
+        caption += (
+            " Points are measured on your data, with 95% intervals of the added noise."
+        )
+    charts.show(
+        fig, "choose.range", finding.headline, table, leaves=True, caption=caption
+    )
 
 
 def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
-    """Return the gain of each world against epsilon, with the band between least and most."""
+    """The gain of each world against epsilon, with the band between least and most."""
     epsilons = list(expected.epsilons)
     fig = _figure_by_epsilon(wording.range_label(expected), epsilons)
     colour = colours.of(expected.method)
@@ -170,7 +189,8 @@ def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
 def _draw_steps(fig: go.Figure, steps: Sequence[AnswerStep]) -> None:
     """Draw what measured trainings brought, with the intervals of their noise."""
     known = sorted(
-        (step for step in steps if not step.fall.is_unknown), key=lambda step: step.epsilon
+        (step for step in steps if not step.fall.is_unknown),
+        key=lambda step: step.epsilon,
     )
     fig.add_scatter(
         x=[step.epsilon for step in known],

@@ -19,7 +19,9 @@ from pages.kit import odometer, purchases, safe_text, sidebar_values
 from pages.kit.runs import ask, request_at
 from pages.kit.session_widgets import number_within
 
-REQUESTED = "choose.measured"  # in the session: requested measured trainings, by data set
+REQUESTED = (
+    "choose.measured"  # in the session: requested measured trainings, by data set
+)
 MEASUREMENT = "choose.measurement"  # in the session: the epsilon of a measurement
 
 
@@ -37,7 +39,7 @@ class Requested:
 
 
 def steps_of(question: Question, entry: Any) -> tuple[AnswerStep, ...]:
-    """Return the finished measured trainings on these data; draw the progress of the others.
+    """Take the finished measured trainings on these data, and draw the progress of the others.
 
     They are those of the question's group and delta, in the order in which they were requested.
     """
@@ -51,7 +53,9 @@ def steps_of(question: Question, entry: Any) -> tuple[AnswerStep, ...]:
     works = {one.work.model_dump_json(): one.work for one in requested}
     runs = ask("choose.measured", works, by_button=True)
     finished = [(one, runs.get(one.work.model_dump_json())) for one in requested]
-    return tuple(AnswerStep.of(run, one.epsilon) for one, run in finished if run is not None)
+    return tuple(
+        AnswerStep.of(run, one.epsilon) for one, run in finished if run is not None
+    )
 
 
 def _requested(entry: Any) -> list[Requested]:
@@ -113,6 +117,8 @@ def _draw_request(
     one = Requested(work, epsilon, question.group, question.delta)
     if request_at("choose.measured").busy:
         return
-    account = purchases.draw_button("choose.measure", title, [work], _request, (one, entry))
+    account = purchases.draw_button(
+        "choose.measure", title, [work], _request, (one, entry)
+    )
     if account is not None:
         st.caption(safe_text.escape(odometer.terms(account.after(work.charges))))

@@ -47,7 +47,9 @@ from pages.kit.page_table import BY_ID
 from pages.kit.runs import ask, queue, request_at
 
 SELECTING = "choose.selecting"  # in the session: the requested selection
-WAITING = "The answer appears here when all runs have finished. You can leave this page."
+WAITING = (
+    "The answer appears here when all runs have finished. You can leave this page."
+)
 
 
 def draw_button(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> None:
@@ -81,9 +83,10 @@ def draw_button(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> None:
 
 
 def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry | None:
-    """Return the question to answer: the one asked last, or the current one if it needs no runs."""
+    """The question to answer: the one asked last, or the current one if it needs no runs."""
     in_full = st.session_state.get(controls.BUTTON_KEY)
-    if in_full is not None:  # deleted last: Streamlit may end this script at each access
+    # deleted last: Streamlit may end this script at each access
+    if in_full is not None:
         if in_full:
             st.session_state[controls.INQUIRY] = inquiry.in_full()
         else:
@@ -102,7 +105,7 @@ def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry |
 
 
 def find(inquiry: Inquiry) -> Finding | None:
-    """Return the finding once every run has finished; before that, draw the progress."""
+    """Draw the progress until every run has finished, then give the finding."""
     finding = _finding(inquiry)
     if finding is None or not finding.algorithm:
         return finding
@@ -141,7 +144,7 @@ def _public_finding(inquiry: Inquiry) -> PublicFinding | None:
 
 
 def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
-    """Return the range, or have its runs computed and draw the progress."""
+    """Have the runs of the range computed, draw their progress, and give the range."""
     entry = inquiry.entry
     runs = inquiry.runs()
     assert isinstance(runs, WorldRuns)
@@ -149,7 +152,9 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
     finished_runs = ask("choose", runs.specs, by_button=True, whole=())
     if expected is None:
         if len(finished_runs) < len(runs.specs):
-            st.title(f"Trying a method in {len(runs.worlds)} simulated worlds", anchor=False)
+            st.title(
+                f"Trying a method in {len(runs.worlds)} simulated worlds", anchor=False
+            )
             st.write(WAITING)
             return None
         expected = UnpaidRange.of(runs, _finished(runs.points))
@@ -173,7 +178,7 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
 
 
 def _answer(runs: QuestionRuns) -> Answer | None:
-    """Return the answer, or have its next runs computed and draw the progress.
+    """Have the next runs computed, draw their progress, and give the answer.
 
     What it needs more after its first runs follows from these.
     """
@@ -189,7 +194,7 @@ def _answer(runs: QuestionRuns) -> Answer | None:
 
 
 def _finished(points: Sequence[Point]) -> Draws:
-    """Return the table of these runs as far as this session or the store has them."""
+    """The table of these runs as far as this session or the store has them."""
     here = request_at("choose").results
     others = [point for point in points if point.key not in here]
     stored = engine().known_runs.find_all([point.spec for point in others])
@@ -201,7 +206,9 @@ def _finished(points: Sequence[Point]) -> Draws:
 
 
 def _draw_waiting(runs: QuestionRuns, points: Sequence[Point]) -> None:
-    further = [point.label for point in points[len(runs.points) :] if point.epsilon is not None]
+    further = [
+        point.label for point in points[len(runs.points) :] if point.epsilon is not None
+    ]
     if not further:
         st.title(f"Trying {len(runs.methods)} methods", anchor=False)
         st.write(WAITING)
@@ -212,7 +219,7 @@ def _draw_waiting(runs: QuestionRuns, points: Sequence[Point]) -> None:
 
 
 def _with_account(finding: PrivateFinding, entry: Any) -> PrivateFinding:
-    """Return the finding with what was drawn from the data so far."""
+    """The finding with what was drawn from the data so far."""
     account = account_of(entry.id)
     if account is None:
         return finding
@@ -221,7 +228,7 @@ def _with_account(finding: PrivateFinding, entry: Any) -> PrivateFinding:
 
 
 def _selection_spec(finding: PrivateFinding, entry: Any) -> PrivateSelection | None:
-    """Return the private selection; None without noisy errors to compare."""
+    """The private selection; None without noisy errors to compare."""
     return among_the_best(finding.question, DataSpec(id=entry.id))
 
 
@@ -246,11 +253,15 @@ def draw_check(finding: PrivateFinding, entry: Any) -> None:
         selected = replace(finding, earlier=(*finding.earlier, *spec.charges)).decision
         if selected is not None:
             st.write(linked(f"With one training afterwards: {selected.cost}."))
-        purchases.draw_selection_button("Choose on my data", "choose.own", spec, _select)
+        purchases.draw_selection_button(
+            "Choose on my data", "choose.own", spec, _select
+        )
     total = st.container()
     if finding.selection is not None:
         st.success(safe_text.escape(finding.confirmation))
-    elif requested and (results := ask("choose.own", {"selection": spec}, by_button=True)):
+    elif requested and (
+        results := ask("choose.own", {"selection": spec}, by_button=True)
+    ):
         st.session_state[WINNERS][spec.model_dump_json()] = results["selection"]
         st.rerun()
     with total:  # after the request, which enters the account
@@ -268,7 +279,11 @@ def use(finding: Finding, entry: Any) -> None:
     question = finding.question
     data_sets.choose(entry)
     epsilon = question.of_one(finding.epsilon)
-    values = {"algorithm": finding.algorithm, "epsilon": epsilon, "delta": question.delta}
+    values = {
+        "algorithm": finding.algorithm,
+        "epsilon": epsilon,
+        "delta": question.delta,
+    }
     for name, value in values.items():
         st.session_state[data_sets.session_key(name, "ratings")] = value
 
@@ -283,8 +298,14 @@ def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
     if finding.public and not inquiry.question.every:
         draw_refinement(inquiry.in_full())
     if finding.algorithm:
-        ways = {"take-away": "Export", "tune": "Tune it (optional)", "explore": "Explore it"}
-        links.draw_ways("choose.next", ways, partial(use, finding, inquiry.entry), controls.go)
+        ways = {
+            "take-away": "Export",
+            "tune": "Tune it (optional)",
+            "explore": "Explore it",
+        }
+        links.draw_ways(
+            "choose.next", ways, partial(use, finding, inquiry.entry), controls.go
+        )
 
 
 def draw_refinement(full: Inquiry) -> None:
@@ -297,7 +318,11 @@ def draw_refinement(full: Inquiry) -> None:
         f" draws: {len(runs.specs)} runs, at most {amount} (an estimate)."
     )
     button.button(
-        "Refine", key="choose.refine", width="stretch", on_click=controls.press, args=(True,)
+        "Refine",
+        key="choose.refine",
+        width="stretch",
+        on_click=controls.press,
+        args=(True,),
     )
 
 

@@ -33,7 +33,9 @@ FIGURE = "metric"
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
 # metrics that rank methods
 MEASURES = tuple(
-    metric.id for metric in METRICS.values() if metric.ranks and "ratings" in metric.tasks
+    metric.id
+    for metric in METRICS.values()
+    if metric.ranks and "ratings" in metric.tasks
 )
 MOST_DRAWS = 20
 MOST_EPSILONS = 20
@@ -54,7 +56,7 @@ class BoxError(BadInput):
 
 
 def _list_parts(text: str) -> list[str]:
-    """Return the parts of a typed list; raise BadInput on "2,5", which may be one part or two."""
+    """The parts of a typed list; raises BadInput on "2,5", which may be one part or two."""
     for typed in re.split(r"[;\s]+", text):
         if match := AMBIGUOUS.fullmatch(typed.strip(",")):
             left, right = match.groups()
@@ -66,13 +68,16 @@ def _list_parts(text: str) -> list[str]:
 
 
 def typed_epsilons(text: str) -> tuple[float, ...]:
-    """Return distinct epsilons in ascending order; raise BadInput."""
+    """Distinct epsilons in ascending order; raises BadInput."""
     parts = _list_parts(text)
     try:
         values = sorted({float(part) for part in parts})
     except ValueError:
         values = []
-    if not 1 <= len(values) <= MOST_EPSILONS or not 1e-4 <= values[0] <= values[-1] <= 1000:
+    if (
+        not 1 <= len(values) <= MOST_EPSILONS
+        or not 1e-4 <= values[0] <= values[-1] <= 1000
+    ):
         raise BadInput(
             f"Enter 1 to {MOST_EPSILONS} epsilons from 0.0001 to 1000, separated by commas: 0.5, 1,"
             f" 5. Got '{text[:60]}'."
@@ -81,7 +86,7 @@ def typed_epsilons(text: str) -> tuple[float, ...]:
 
 
 def typed_values(text: str) -> dict[str, list[str]]:
-    """Return the values of one or two parameters; raise BadInput."""
+    """The values of one or two parameters; raises BadInput."""
     out: dict[str, list[str]] = {}
     parts = [part.strip() for part in text.split(";")]
     for part in filter(None, parts):
@@ -94,7 +99,9 @@ def typed_values(text: str) -> dict[str, list[str]]:
             )
         out[name.strip()] = choices
     if len(out) > 2:
-        raise BadInput(f"A grid has one or two parameters. Got {len(out)}: {', '.join(out)}.")
+        raise BadInput(
+            f"A grid has one or two parameters. Got {len(out)}: {', '.join(out)}."
+        )
     return out
 
 
@@ -109,7 +116,7 @@ def _method_names(text: str) -> list[str]:
 
 
 def _spaced(text: str) -> str:
-    """Return a link's list with a space after each comma, which links may lack."""
+    """A link's list with a space after each comma, which links may lack."""
     return re.sub(r",(?=\S)", ", ", text[:200])
 
 
@@ -205,12 +212,14 @@ def draw(choice: SidebarChoice) -> CompareQuestion:
         except BoxError as error:
             values = _last_valid(values, error, below)
     st.session_state[VALID] = values
-    links.put_in_address({name: _in_link(name, value) for name, value in values.items()})
+    links.put_in_address(
+        {name: _in_link(name, value) for name, value in values.items()}
+    )
     return question
 
 
 def _in_link(name: str, value: Any) -> str | None:
-    """Return a value as text for the address, or None to omit it."""
+    """A value as text for the address, or None to omit it."""
     if value == CONTROLS[name][0]:
         return None
     if isinstance(value, list):
@@ -237,7 +246,9 @@ def _last_valid(
         "epsilons": f"ε = {last['epsilons']}",
         "grid": last["grid"] or "no grid",
     }
-    words = f"{error.args[0]} Still showing {stays.get(error.box, 'the last comparison')}."
+    words = (
+        f"{error.args[0]} Still showing {stays.get(error.box, 'the last comparison')}."
+    )
     place = below.get(error.box) or st.container()
     place.error(safe_text.escape(words))
     return kept
@@ -300,7 +311,7 @@ def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
 def _methods(
     names: list[str], noise: str, metric: str, choice: SidebarChoice
 ) -> tuple[Method, ...]:
-    """Return the methods, by each rule of noise, and the non-private ones; raise BadInput.
+    """The methods, by each rule of noise, and the non-private ones; raises BadInput.
 
     metric: ranks them; '' is the error.
     """
@@ -323,7 +334,10 @@ def _methods(
         rule = {"label": label, "calibration": Calibration.SOURCE}
         out.append(method.model_copy(update=rule))
     data = DataSpec(id=choice.dataset)
-    plain = [best_known_on(data, choice.shape, ranking) for ranking in ("rmse", metric or "rmse")]
+    plain = [
+        best_known_on(data, choice.shape, ranking)
+        for ranking in ("rmse", metric or "rmse")
+    ]
     plain += ALWAYS[1:]
     if choice.known_features == "public":
         plain.append("content")
@@ -334,7 +348,7 @@ def _methods(
 
 
 def _has_source_rule(method: Method, choice: SidebarChoice) -> bool:
-    """Return whether a method's source states how much noise it adds."""
+    """Whether a method's source states how much noise it adds."""
     if not method.is_private:
         return False
     budget = Budget(epsilon=1.0, delta=choice.delta)
@@ -356,7 +370,7 @@ def _reading(box: str) -> Iterator[None]:
 
 
 def _kept_question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQuestion:
-    """Return the session's question, which may have thousands of runs, or a new one."""
+    """The session's question, which may have thousands of runs, or a new one."""
     of_runs = {name: value for name, value in values.items() if name != "scale"}
     settings = f"{choice} {of_runs}"
     last: tuple[str, CompareQuestion] | None = st.session_state.get("compare.question")
@@ -368,14 +382,17 @@ def _kept_question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQues
 
 
 def _question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQuestion:
-    """Return the question of these values; raise BoxError."""
+    """The question of these values; raises BoxError."""
     with _reading("epsilons"):
         epsilons = typed_epsilons(values["epsilons"] or "")
     with _reading("methods"):
-        methods = _methods(values["methods"], values["calibrations"], values["metric"], choice)
+        methods = _methods(
+            values["methods"], values["calibrations"], values["metric"], choice
+        )
     with _reading("grid"):
         grid = typed_grid(methods, typed_values(values["grid"] or ""))
-    if len(grid) < 2:  # a heat map shows no lines, and has as many runs as a sweep may hold
+    # a heat map shows no lines, and has as many runs as a sweep may hold
+    if len(grid) < 2:
         methods = with_open(methods)
     validation_fraction = 0.0
     axis = "epsilon"

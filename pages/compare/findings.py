@@ -46,17 +46,18 @@ PRIVATE = (
 )
 
 
-KnownDraws = Callable[[RunSpec], Draws]  # the table of a run's data set, as far as it is stored
+# the table of a run's data set, as far as it is stored
+KnownDraws = Callable[[RunSpec], Draws]
 
 
 def middle(epsilons: Iterable[float]) -> float:
-    """Return the epsilon of the headline."""
+    """The epsilon of the headline."""
     ascending = sorted(epsilons)
     return ascending[(len(ascending) - 1) // 2]
 
 
 def title_and_text(judgement: Judgement, known_draws: KnownDraws) -> tuple[str, str]:
-    """Return title and sentences: the best private method at the middle epsilon, what it keeps.
+    """Title and sentences: the best private method at the middle epsilon, what it keeps.
 
     No method is called best before all runs at that epsilon have finished, nor on private data.
     """
@@ -88,8 +89,10 @@ def _title(judgement: Judgement, top: Measured) -> str:
     return f"{at}, {top.label} is the best of {count} methods by {kind.title}"
 
 
-def _sentences(judgement: Judgement, top: Measured, known_draws: KnownDraws) -> list[str]:
-    """Return what a method keeps, which other is as good or better, what it costs, the scale."""
+def _sentences(
+    judgement: Judgement, top: Measured, known_draws: KnownDraws
+) -> list[str]:
+    """What a method keeps, which other is as good or better, what it costs, the scale."""
     sentences = []
     if top.grid:
         sentences.append(f"With {place(dict(top.grid), [top.algorithm])}.")
@@ -107,12 +110,14 @@ def _sentences(judgement: Judgement, top: Measured, known_draws: KnownDraws) -> 
 
 
 def _known_better(judgement: Judgement, top: Measured, known_draws: KnownDraws) -> str:
-    """Return which better proven method is known on these data but not compared; '' if none is."""
+    """Which better proven method is known on these data but not compared; '' if none is."""
     points = [row.point for row in judgement.table.rows]
     spec = next(
         point.spec
         for point in points
-        if point.label == top.label and point.epsilon == top.epsilon and point.grid == top.grid
+        if point.label == top.label
+        and point.epsilon == top.epsilon
+        and point.grid == top.grid
     )
     known = known_draws(spec).by(judgement.metric.id)
     own = next((one for one in known.measured if _is_same(one, top)), None)
@@ -126,7 +131,7 @@ def _known_better(judgement: Judgement, top: Measured, known_draws: KnownDraws) 
 
 
 def _is_same(first: Measured, second: Measured) -> bool:
-    """Return whether both are one method with the same parameters at the same epsilon."""
+    """Whether both are one method with the same parameters at the same epsilon."""
     return (first.algorithm, first.parameters, first.epsilon) == (
         second.algorithm,
         second.parameters,
@@ -135,7 +140,7 @@ def _is_same(first: Measured, second: Measured) -> bool:
 
 
 def weak_references(judgement: Judgement) -> list[str]:
-    """Return a warning for every non-private method no better than what needs no model."""
+    """A warning for every non-private method no better than what needs no model."""
     if judgement.floor is None:
         return []
     floors = {floor_words(judgement): judgement.floor.median}
@@ -151,7 +156,10 @@ def weak_references(judgement: Judgement) -> list[str]:
 
 
 def draw_figure(
-    question: CompareQuestion, judgement: Judgement, aside: DeltaGenerator, of_shares: bool
+    question: CompareQuestion,
+    judgement: Judgement,
+    aside: DeltaGenerator,
+    of_shares: bool,
 ) -> None:
     """Draw the share kept or the metric against epsilon or a parameter, or over two parameters.
 
@@ -179,7 +187,9 @@ def draw_figure(
 
 def _pick_epsilon(question: CompareQuestion, place: DeltaGenerator) -> float:
     """Ask for one of the question's epsilons; the default is the middle one."""
-    epsilons = sorted({point.epsilon for point in question.points if point.epsilon is not None})
+    epsilons = sorted(
+        {point.epsilon for point in question.points if point.epsilon is not None}
+    )
     return place.selectbox(
         "At ε",
         epsilons,
@@ -192,7 +202,10 @@ def _pick_epsilon(question: CompareQuestion, place: DeltaGenerator) -> float:
 
 
 def _lines(
-    question: CompareQuestion, judgement: Judgement, table: pd.DataFrame, of_shares: bool
+    question: CompareQuestion,
+    judgement: Judgement,
+    table: pd.DataFrame,
+    of_shares: bool,
 ) -> None:
     axis = question.axis
     if axis != "epsilon":
@@ -215,9 +228,13 @@ def _lines(
     medians = table.groupby("name", sort=False)["value"].median()
     words = "; ".join(f"{name} {text(value)}" for name, value in medians.items())
     alt = f"{quantity} against {title}. Medians over the axis: {words}."
-    caption = "Each dot is one draw of split and noise; lines are medians, bands the range."
+    caption = (
+        "Each dot is one draw of split and noise; lines are medians, bands the range."
+    )
     if axis == "epsilon":
-        caption += " A horizontal line in a method's colour is the method without noise."
+        caption += (
+            " A horizontal line in a method's colour is the method without noise."
+        )
     if table["source"].any():
         caption += " Dotted: noise by the source's own rule, at its nominal ε."
     if of_shares and table["value"].min() < charts.LOWEST_SHARE:
@@ -248,7 +265,9 @@ def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> N
     if own.empty:
         return
     x, y = (parameter(name, [str(own["id"].iloc[0])]) for name in names)
-    medians = own.pivot_table(index=names[1], columns=names[0], values="value", aggfunc="median")
+    medians = own.pivot_table(
+        index=names[1], columns=names[0], values="value", aggfunc="median"
+    )
     fig = charts.heat_map(medians, medians.map("{:.3f}".format), x, y)
     charts.show(fig, "compare.heat", f"{kind.title} of {name} over {x} and {y}.", own)
 
@@ -272,7 +291,9 @@ def draw_exports(question: CompareQuestion, runs: Mapping[str, Run]) -> None:
     def all_to_json() -> str:
         return to_json([runs[key].export() for key in keys])
 
-    notebook = notebook_of_sweep(question.sweep.model_dump(mode="json"), question.metric)
+    notebook = notebook_of_sweep(
+        question.sweep.model_dump(mode="json"), question.metric
+    )
     files = {
         "compare.csv": ("Runs as CSV", to_csv),
         "compare.json": ("Runs as JSON", all_to_json),
@@ -287,16 +308,18 @@ def draw_exports(question: CompareQuestion, runs: Mapping[str, Run]) -> None:
 
 
 def methods_table(points: Sequence[Point], runs: Mapping[str, Run]) -> pd.DataFrame:
-    """Return each method's guarantee, its true at its largest nominal epsilon, and its time."""
+    """Each method's guarantee, its true at its largest nominal epsilon, and its time."""
     records: dict[str, list[RunRecord]] = {}
     for point in points:
         if point.key in runs:
             records.setdefault(point.label, []).append(runs[point.key].record)
-    return pd.DataFrame(_promise(label, of_label) for label, of_label in records.items())
+    return pd.DataFrame(
+        _promise(label, of_label) for label, of_label in records.items()
+    )
 
 
 def _nominal(record: RunRecord) -> float:
-    """Return a run's nominal epsilon; 0 without privacy."""
+    """A run's nominal epsilon; 0 without privacy."""
     budget = record.spec.budget
     if budget is None:
         return 0.0

@@ -25,7 +25,7 @@ def request_runs(question: CompareQuestion) -> dict[str, Run]:
 
 
 def known_draws(spec: RunSpec) -> Draws:
-    """Return the table of a run's data set, with the rivals that are stored or shipped."""
+    """The table of a run's data set, with the rivals that are stored or shipped."""
     if spec.budget is None or not data_sets.is_public(spec.data.id):
         return Draws(())
     return epsilon_grid.read(spec, sidebar.choice().shape, (spec.budget.epsilon,))

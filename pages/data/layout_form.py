@@ -23,7 +23,9 @@ def ask(file: Any) -> tuple[dict[str, str], Preview | None]:
     facts: dict[str, str] = {}
     preview = session_data.preview_of(file, facts)
     if len(preview.members) > 1:
-        facts["member"] = _choice("Which file of the archive?", preview.members, "member", file)
+        facts["member"] = _choice(
+            "Which file of the archive?", preview.members, "member", file
+        )
         preview = session_data.preview_of(file, facts)
     if len(preview.sheets) > 1:
         facts["sheet"] = _choice("Which sheet?", preview.sheets, "sheet", file)
@@ -78,5 +80,8 @@ def _line_answers(name: str) -> dict[str, str]:
 
 
 def _draw_rows(preview: Preview) -> None:
-    cells = [[cell[:LONGEST] for cell in row[:COLUMNS_SHOWN]] for row in preview.rows[:ROWS_SHOWN]]
+    cells = [
+        [cell[:LONGEST] for cell in row[:COLUMNS_SHOWN]]
+        for row in preview.rows[:ROWS_SHOWN]
+    ]
     safe_text.table(pd.DataFrame(cells, columns=list(preview.columns[:COLUMNS_SHOWN])))

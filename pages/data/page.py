@@ -44,7 +44,13 @@ ENDINGS = {
         "tar",
         "tgz",
     ],
-    "samples": ["txt", "mat", *samples_form.TABLES, *samples_form.ARCHIVES, *samples_form.PACKED],
+    "samples": [
+        "txt",
+        "mat",
+        *samples_form.TABLES,
+        *samples_form.ARCHIVES,
+        *samples_form.PACKED,
+    ],
 }
 FITS = {
     "ratings": (
@@ -113,7 +119,9 @@ def draw_choice() -> None:
     )
     with right:
         links.to("choose", "Next: the question", {})
-    controls.draw_unread(data_sets.find(now), "Answer the questions below to use it instead.")
+    controls.draw_unread(
+        data_sets.find(now), "Answer the questions below to use it instead."
+    )
 
 
 def _choose(key: str) -> None:
@@ -161,7 +169,9 @@ def draw_catalogue() -> None:
 
 def _draw_table() -> None:
     entries: list[Any] = list(datasets.catalogue())
-    entries += [entry for entry in data_sets.in_parts() if limits.allowed_here(entry.id)]
+    entries += [
+        entry for entry in data_sets.in_parts() if limits.allowed_here(entry.id)
+    ]
     rows = [
         {
             "id": entry.id,
@@ -188,7 +198,9 @@ def _draw_table() -> None:
 def _offer(entry: datasets.DatasetFacts) -> None:
     """Draw a data set's licence; download the set once the licence is accepted."""
     st.write(f"{entry.licence} {entry.citation}")
-    accepted = st.checkbox("I have read the licence and accept it", key=f"data.licence.{entry.id}")
+    accepted = st.checkbox(
+        "I have read the licence and accept it", key=f"data.licence.{entry.id}"
+    )
     if not accepted:
         st.caption("Please accept the licence to download.")
     label = safe_text.button_label("Download", entry.title)
@@ -196,7 +208,9 @@ def _offer(entry: datasets.DatasetFacts) -> None:
         bar = st.progress(0.0, "Asking the publisher")
 
         def show_progress(bytes_read: int, total: int) -> None:
-            bar.progress(min(bytes_read / max(total, 1), 1.0), f"{bytes_read / 1e6:.1f} MB")
+            bar.progress(
+                min(bytes_read / max(total, 1), 1.0), f"{bytes_read / 1e6:.1f} MB"
+            )
 
         with visitor.here():
             permissions.download(entry.id, show_progress)

@@ -32,7 +32,9 @@ SCALES: dict[str, tuple[float, float]] = {
     "-10 to 10": (-10, 10),
     "0 to 100": (0, 100),
 }
-OUTSIDE = "data.outside"  # in the session: the ratings outside the scale of the last table
+OUTSIDE = (
+    "data.outside"  # in the session: the ratings outside the scale of the last table
+)
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,7 @@ class OutsideRatings:
 
 
 def draw(file: Any) -> None:
-    """Draw the questions and the button that reads the table; raise BadInput."""
+    """Draw the questions and the button that reads the table; raises BadInput."""
     layout, preview = layout_form.ask(file)
     if preview is None:
         return
@@ -70,7 +72,9 @@ def draw(file: Any) -> None:
         missing.append("the scale")
     if missing:
         st.caption(f"To continue, choose {' and '.join(missing)}.")
-    pressed = st.button("Check and use", type="primary", key="data.use", disabled=bool(missing))
+    pressed = st.button(
+        "Check and use", type="primary", key="data.use", disabled=bool(missing)
+    )
     facts = {**layout, **columns, **scale}
     if pressed:
         _check(file, facts)
@@ -108,7 +112,9 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
         f" {safe_text.escape_letters(problem.examples)}** ({problem.place}). Nothing is used yet."
     ]
     if question.are_many:
-        sentences.append("They are more than a tenth: does another column hold the rating?")
+        sentences.append(
+            "They are more than a tenth: does another column hold the rating?"
+        )
     if value:
         sentences.append(f"Does {safe_text.escape_letters(value)} mean 'not rated'?")
     sentences.append(
@@ -133,7 +139,7 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
 
 
 def _commonest(problem: Problem) -> str:
-    """Return the value of most of the ratings outside the scale; "" if there is none."""
+    """The value of most of the ratings outside the scale; "" if there is none."""
     value, count = next(iter(problem.commonest), ("", 0))
     if count > 1 and 2 * count > problem.count:
         return value
@@ -147,9 +153,15 @@ def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
     st.caption(f"{safe_text.escape_letters(name)}: {preview.layout}")
     roles = _roles(preview, name)
     used_columns = roles.values()
-    uploaded_data.draw_unused([column for column in preview.columns if column not in used_columns])
+    uploaded_data.draw_unused(
+        [column for column in preview.columns if column not in used_columns]
+    )
     # a role without a column is stated if one was detected
-    facts = {role: column for role, column in roles.items() if column or role in preview.roles}
+    facts = {
+        role: column
+        for role, column in roles.items()
+        if column or role in preview.roles
+    }
     missing = [
         f"the column for {title}"
         for role, title in LABELS.items()
@@ -175,7 +187,9 @@ def _roles(preview: Preview, name: str) -> dict[str, str]:
     return roles
 
 
-def _ask_column(place: DeltaGenerator, preview: Preview, role: str, label: str, key: str) -> str:
+def _ask_column(
+    place: DeltaGenerator, preview: Preview, role: str, label: str, key: str
+) -> str:
     """Ask for the column of a role ("" for none), with its first values below."""
     options = ["", *preview.columns]
     detected = preview.roles.get(role, "")
@@ -201,7 +215,9 @@ def _wide_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
     user = _ask_column(left, preview, "user", label, f"data.person.{name}")
     others = [column for column in preview.columns if column != user]
     unused = right.multiselect(
-        "Columns without ratings, such as a time or an age", others, key=f"data.leave.{name}"
+        "Columns without ratings, such as a time or an age",
+        others,
+        key=f"data.leave.{name}",
     )
     facts = {"layout": "wide", "user": user}
     if unused:
@@ -213,7 +229,7 @@ def _wide_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
 
 
 def _values_text(preview: Preview, column: str) -> str:
-    """Return the first distinct values of a column, shortened, as Markdown."""
+    """The first distinct values of a column, shortened, as Markdown."""
     if column not in preview.columns:
         return ""
     place = preview.columns.index(column)
@@ -228,7 +244,10 @@ def _scale(name: str) -> dict[str, str]:
     with left:
         bounds = _bounds(name)
     text = right.text_input(
-        "Means 'not rated'", max_chars=60, key=f"data.missing.{name}", placeholder="e.g. 0 or -1,99"
+        "Means 'not rated'",
+        max_chars=60,
+        key=f"data.missing.{name}",
+        placeholder="e.g. 0 or -1,99",
     )
     facts: dict[str, str] = {}
     if bounds is not None:
@@ -243,7 +262,9 @@ def _bounds(name: str) -> tuple[float, float] | None:
     scale = st.segmented_control(
         "Rating scale", [*SCALES, ANOTHER], key=f"data.scale.{name}", wrap=True
     )
-    st.caption("Please declare the scale; inferring it from the ratings would leak information.")
+    st.caption(
+        "Please declare the scale; inferring it from the ratings would leak information."
+    )
     if scale != ANOTHER:
         return SCALES.get(scale or "")
     left, right, _ = st.columns([1, 1, 2])
@@ -268,7 +289,9 @@ def _bounds(name: str) -> tuple[float, float] | None:
     return low, high
 
 
-def _order_of_dates(column: str, clear_order: DateOrder | None, name: str) -> DateOrder | None:
+def _order_of_dates(
+    column: str, clear_order: DateOrder | None, name: str
+) -> DateOrder | None:
     """Ask for the format of dates of numbers; return None before the answer."""
     order: DateOrder | None = st.segmented_control(
         "Dates such as 03/04/2021 have",

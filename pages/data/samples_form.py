@@ -17,15 +17,23 @@ TEXT_FILES = ("txt",)
 # texts about a file, by fact: the question, the endings of such files, an example
 TEXTS = {
     "key": ("Name of the matrix in the file", ("mat",), "fea"),
-    "image": ("Height,width of images (empty: as stored)", ("mat", *ARCHIVES), "e.g. 32,32"),
+    "image": (
+        "Height,width of images (empty: as stored)",
+        ("mat", *ARCHIVES),
+        "e.g. 32,32",
+    ),
     "drop": ("Columns to leave out, counted from 1", ("mat",), "e.g. 1,2"),
     "group": (f"Name of the vector of people (empty: {NOBODYS})", ("mat",), "e.g. gnd"),
-    "encoding": ("Encoding of text (empty: detect it)", ("txt", *ARCHIVES), "e.g. koi8-r"),
+    "encoding": (
+        "Encoding of text (empty: detect it)",
+        ("txt", *ARCHIVES),
+        "e.g. koi8-r",
+    ),
 }
 
 
 def draw(file: Any) -> None:
-    """Draw the questions and the button that reads the file; raise BadInput."""
+    """Draw the questions and the button that reads the file; raises BadInput."""
     ending = _ending(file.name)
     facts: dict[str, str] = {}
     if ending in TABLES:
@@ -55,7 +63,7 @@ def draw(file: Any) -> None:
 
 
 def _ending(name: str) -> str:
-    """Return the ending of a file's name, of a packed file the one before that of the packing."""
+    """The ending of a file's name, of a packed file the one before that of the packing."""
     parts = name.lower().split(".")
     if parts[-1] not in PACKED:
         return parts[-1]
@@ -90,7 +98,9 @@ def _of_matrix() -> dict[str, str]:
     )
     if order:
         facts["order"] = order
-    if st.checkbox("Rows are pixels or words, columns are samples", key="data.transpose"):
+    if st.checkbox(
+        "Rows are pixels or words, columns are samples", key="data.transpose"
+    ):
         facts["transpose"] = "1"
     return facts
 
@@ -101,7 +111,9 @@ def _of_words() -> dict[str, str]:
     shortest = left.number_input(
         "Letters of the shortest word", 1, 20, SHORTEST, key="data.shortest"
     )
-    keeps_all = right.checkbox("Keep English stop words, such as 'the'", key="data.stop_words")
+    keeps_all = right.checkbox(
+        "Keep English stop words, such as 'the'", key="data.stop_words"
+    )
     facts: dict[str, str] = {}
     if shortest != SHORTEST:
         facts["shortest"] = str(shortest)

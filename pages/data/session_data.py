@@ -15,9 +15,17 @@ from dpmf_datasets import session_files
 from dpmf_datasets.sandbox import SandboxLimits
 from dpmf_datasets.upload_reading import Preview
 from pages.kit import data_sets, drawing, safe_text
-from pages.server import reading_turns, sessions, streamlit_internals, upload_quota, visitor
+from pages.server import (
+    reading_turns,
+    sessions,
+    streamlit_internals,
+    upload_quota,
+    visitor,
+)
 
-PREVIEWS = "data.previews"  # in the session: of the last file, previews or refusals by facts
+PREVIEWS = (
+    "data.previews"  # in the session: of the last file, previews or refusals by facts
+)
 RECORDS = "data.records"  # in the session: its uploads by the ids of their data sets
 READING = "data.reading"  # the place of the session's reading among its background work
 Result = TypeVar("Result")
@@ -42,7 +50,7 @@ def record_of(data_id: str) -> UploadRecord | None:
 
 
 def data_id_of(file_id: str) -> str:
-    """Return the id of the data set made from an uploaded file; "" for none."""
+    """The id of the data set made from an uploaded file; "" for none."""
     for data_id, record in _records().items():
         if record.file_id == file_id:
             return data_id
@@ -85,7 +93,7 @@ def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
 
 
 def limits() -> SandboxLimits:
-    """Return the limits of reading one upload on this server."""
+    """The limits of reading one upload on this server."""
     now = settings()
     return SandboxLimits(
         memory=now.memory_per_upload << 20,
@@ -100,7 +108,7 @@ def limits() -> SandboxLimits:
 
 
 def preview_of(file: Any, facts: Mapping[str, str]) -> Preview:
-    """Return the beginning of the table in an uploaded file; raise BadInput.
+    """The beginning of the table in an uploaded file; raises BadInput.
 
     It is read once for each declared layout.
     """
@@ -126,7 +134,7 @@ def preview_of(file: Any, facts: Mapping[str, str]) -> Preview:
 
 
 def read(file: Any, facts: Mapping[str, str]) -> session_files.Upload:
-    """Read the whole of an uploaded file; raise BadInput."""
+    """Read the whole of an uploaded file; raises BadInput."""
     content = file.getvalue()
     owner = visitor.account_owner()
     return _in_turn(

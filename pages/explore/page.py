@@ -15,7 +15,14 @@ from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.along_epsilon import needed_epsilon
-from dpmf_core.runs.comparison import BEST_KNOWN, MAIN, OPEN, TRIVIAL, Comparison, split_name
+from dpmf_core.runs.comparison import (
+    BEST_KNOWN,
+    MAIN,
+    OPEN,
+    TRIVIAL,
+    Comparison,
+    split_name,
+)
 from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import PreparedRun
@@ -72,7 +79,11 @@ def draw_story(
         return False
     methods = offered_methods(choice)
     draw_hero(
-        "explore.hero", visible_story, methods, partial(put, "epsilon"), partial(put, "algorithm")
+        "explore.hero",
+        visible_story,
+        methods,
+        partial(put, "epsilon"),
+        partial(put, "algorithm"),
     )
     shares = judgement.shares_along(line)
     if new_story is not None and len(shares) > 1:  # a single point needs no question
@@ -81,14 +92,16 @@ def draw_story(
 
 
 def offered_methods(choice: SidebarChoice) -> list[dict[str, object]]:
-    """Return what a click shows: the best method, and each method of a paper."""
+    """What a click shows: the best method, and each method of a paper."""
     if lesson.fixed_value("algorithm") is not None:
         return []
     if choice.entry.public:
         best = "Best at each ε"
     else:
         best = "Recommended"
-    titles = {data_sets.BEST: best} | story.papers_methods(data_sets.private_algorithms())
+    titles = {data_sets.BEST: best} | story.papers_methods(
+        data_sets.private_algorithms()
+    )
     if choice.is_best:
         method_here = data_sets.BEST
     else:
@@ -116,15 +129,27 @@ def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown("To keep, in percent", width="content")
         percent = st.number_input(
-            "Percent kept", 1, 100, step=5, **bind(key), label_visibility="collapsed", width=100
+            "Percent kept",
+            1,
+            100,
+            step=5,
+            **bind(key),
+            label_visibility="collapsed",
+            width=100,
         )
         value, detail = conclusions.needed_words(shares, percent / 100)
         st.markdown(f"{title}: **{value}**{detail}", width="content", help=BETWEEN)
         needed = needed_epsilon(shares, percent / 100)
-        if needed is None or lesson.fixed_value("epsilon") is not None or needed.rounded == now:
+        if (
+            needed is None
+            or lesson.fixed_value("epsilon") is not None
+            or needed.rounded == now
+        ):
             return
         epsilon = needed.rounded
-        if st.button("Show", "explore.keep.go", on_click=put, args=("epsilon", epsilon)):
+        if st.button(
+            "Show", "explore.keep.go", on_click=put, args=("epsilon", epsilon)
+        ):
             st.rerun()
 
 
@@ -153,7 +178,9 @@ def draw_meaning_and_card(
     """Draw the meaning of epsilon and the privacy label; return the place below the label."""
     left, right = st.columns(2, gap="large")
     with right:
-        privacy_card.label(ready.plan, ready.guarantee, choice.delta, public=choice.entry.public)
+        privacy_card.label(
+            ready.plan, ready.guarantee, choice.delta, public=choice.entry.public
+        )
         beneath = st.container()
     with left:
         if ready.guarantee.has_epsilon and ready.plan != NOTHING:
@@ -169,7 +196,9 @@ def draw_meaning_and_card(
 def draw_methods(selection: Comparison, runs: dict[str, Run]) -> None:
     comparison.draw_methods("explore", selection, runs, story.METRIC)
     if not selection.every or st.session_state.get(EVERY):
-        text = "Trains all with the same seeds; the slowest take a minute on large data."
+        text = (
+            "Trains all with the same seeds; the slowest take a minute on large data."
+        )
         st.toggle("Every private method", key=EVERY, help=text)
 
 
@@ -200,12 +229,19 @@ def draw_person(choice: SidebarChoice, run: Run) -> None:
     if user is None:
         right.info("Enter a person's number.")
         return
-    titles = ", ".join(safe_text.escape(film.title) for film in top_rated(run, user, N_RATED))
-    right.caption(f"Rated highest: {titles}. Ratings are private: only this person sees them.")
+    titles = ", ".join(
+        safe_text.escape(film.title) for film in top_rated(run, user, N_RATED)
+    )
+    right.caption(
+        f"Rated highest: {titles}. Ratings are private: only this person sees them."
+    )
 
 
 def draw_below(
-    choice: SidebarChoice, selection: Comparison, runs: dict[str, Run], ready: PreparedRun
+    choice: SidebarChoice,
+    selection: Comparison,
+    runs: dict[str, Run],
+    ready: PreparedRun,
 ) -> None:
     proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
     if MAIN in runs:
@@ -219,10 +255,14 @@ def draw_below(
         if comparison.has_steps(runs[MAIN]):
             with st.expander("Error by step"):
                 floor = floor_of(selection.table(runs).by(story.METRIC))
-                comparison.draw_steps("explore", "Error by step", runs, PARTS, story.METRIC, floor)
+                comparison.draw_steps(
+                    "explore", "Error by step", runs, PARTS, story.METRIC, floor
+                )
     if proved:
         with st.expander("The best any attacker can do"):  # needs no run
-            privacy_card.meaning(ready.plan, choice.delta, ready.guarantee.unit, "explore.meaning")
+            privacy_card.meaning(
+                ready.plan, choice.delta, ready.guarantee.unit, "explore.meaning"
+            )
         drawing.let_answers_pass()
     observers.draw_folded(observers.design_of(choice.algorithm))
     if MAIN in runs:
@@ -232,7 +272,7 @@ def draw_below(
 
 
 def floor_of(judgement: Judgement) -> tuple[str, float | None]:
-    """Return the name and the figure of what needs no model of others."""
+    """The name and the figure of what needs no model of others."""
     words = conclusions.floor_words(judgement)
     if judgement.floor is None:
         return words, None
@@ -240,7 +280,7 @@ def floor_of(judgement: Judgement) -> tuple[str, float | None]:
 
 
 def parameters_of(choice: SidebarChoice) -> dict[str, Any]:
-    """Return the chosen method's parameters that a link, a lesson or Tune set.
+    """The chosen method's parameters that a link, a lesson or Tune set.
 
     The best known method is compared with others as recommended, so it has none.
     """
@@ -250,8 +290,10 @@ def parameters_of(choice: SidebarChoice) -> dict[str, Any]:
     return forms.linked_parameters(choice.algorithm)
 
 
-def ask_for_runs(choice: SidebarChoice, spec: RunSpec, selection: Comparison) -> dict[str, Run]:
-    """Return the finished runs, and draw the progress of the rest."""
+def ask_for_runs(
+    choice: SidebarChoice, spec: RunSpec, selection: Comparison
+) -> dict[str, Run]:
+    """Take the finished runs, and draw the progress of the rest."""
     confirm = ""
     if choice.entry.public and is_in_parts(choice.dataset):
         confirm = spec.model_dump_json()  # such runs take long
@@ -264,7 +306,9 @@ def main() -> None:
         links.to("tune", "Advanced: parameters", {})
     spec = choice.spec(parameters=parameters_of(choice))
     every = bool(st.session_state.get(EVERY))
-    ready, selection = story.plan(spec.model_dump_json(), choice.shape, choice.assumptions, every)
+    ready, selection = story.plan(
+        spec.model_dump_json(), choice.shape, choice.assumptions, every
+    )
     proved = ready.guarantee.has_epsilon
 
     # the places in the order of the screen; what takes longest is drawn last
@@ -277,13 +321,16 @@ def main() -> None:
     judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
     is_measured = proved and story.is_known(choice, judgement, selection.label)
     with head:
-        is_drawn = is_measured and draw_story(choice, spec, judgement, selection.label, waits=False)
+        is_drawn = is_measured and draw_story(
+            choice, spec, judgement, selection.label, waits=False
+        )
     with middle:
         beneath = draw_meaning_and_card(choice, spec, ready)
     with missing_references if is_measured else missing_result:
         runs = ask_for_runs(choice, spec, selection)
     if not is_drawn and proved:
-        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)  # more may be known now
+        # more may be known now
+        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
         with head:
             is_drawn = draw_story(choice, spec, judgement, selection.label, waits=True)
     if not is_drawn:

@@ -25,13 +25,13 @@ RecommendedItems = list[dict[str, Any]]
 
 
 def _run_of(spec: RunSpec, one: Measured) -> RunSpec:
-    """Return the run of a point of the figure with the seed of `spec`."""
+    """The run of a point of the figure with the seed of `spec`."""
     run = spec.on(one.algorithm, parameters=dict(one.parameters))
     return at_epsilon(run, one.epsilon or 0.0)
 
 
 def _person(choice: SidebarChoice, spec: RunSpec) -> int | None:
-    """Return the person whose list is shown: the chosen one, otherwise one with many ratings.
+    """The person whose list is shown: the chosen one, otherwise one with many ratings.
 
     None while no run tells who there is.
     """
@@ -49,7 +49,7 @@ def _person(choice: SidebarChoice, spec: RunSpec) -> int | None:
 
 
 def start(choice: SidebarChoice, usual: Callable[[], int | None]) -> str:
-    """Return the session's key of the person shown for these data, and set it if it is new.
+    """Set the person shown for these data if there is none, and give their key in the session.
 
     The person in the address comes first, if this session has shown no one yet, then the usual one.
     """
@@ -73,8 +73,10 @@ def _linked_person(n_users: int) -> int | None:
     return None
 
 
-def lists(choice: SidebarChoice, spec: RunSpec, line: Sequence[Measured]) -> dict[str, Any] | None:
-    """Return the person's lists at each point of the first draw, with and without noise."""
+def lists(
+    choice: SidebarChoice, spec: RunSpec, line: Sequence[Measured]
+) -> dict[str, Any] | None:
+    """The person's lists at each point of the first draw, with and without noise."""
     user = _person(choice, spec)
     if user is None:
         return None
@@ -96,14 +98,16 @@ def lists(choice: SidebarChoice, spec: RunSpec, line: Sequence[Measured]) -> dic
 
 
 def _items(spec: str, user: int) -> RecommendedItems:
-    """Return a run's recommendations for a person; raise LookupError if there are none known.
+    """A run's recommendations for a person; raises LookupError if there are none known.
 
     spec: JSON.
     """
     run_spec = RunSpec.model_validate_json(spec)
     run = engine().known_runs.whole(run_spec)
     if run is None:
-        lists_by_user: dict[str, RecommendedItems] = shipped_runs.view_data(run_spec, LISTS) or {}
+        lists_by_user: dict[str, RecommendedItems] = (
+            shipped_runs.view_data(run_spec, LISTS) or {}
+        )
         items = lists_by_user[str(user)]
     else:
         films = recommend(run, user, LIST_LENGTH)

@@ -43,7 +43,7 @@ SHORT = {BEST_LINE: "Best", "DPFW with Oja": "DPFW-Oja", "Private biases": "Bias
 
 
 def line_of(choice: SidebarChoice, judgement: Judgement, label: str) -> list[Measured]:
-    """Return the private draws along epsilon that the figure shows, ascending.
+    """The private draws along epsilon that the figure shows, ascending.
 
     label: of the chosen method in the table. In best mode each epsilon has the best proven method,
     and the chosen one where the best is not known.
@@ -56,17 +56,19 @@ def line_of(choice: SidebarChoice, judgement: Judgement, label: str) -> list[Mea
 
 
 def _shows_best(choice: SidebarChoice) -> bool:
-    """Return whether each epsilon has a method of its own; on private data none is the best."""
+    """Whether each epsilon has a method of its own; on private data none is the best."""
     return choice.is_best and bool(choice.entry.public)
 
 
 def is_known(choice: SidebarChoice, judgement: Judgement, label: str) -> bool:
-    """Return whether the line has a point at the chosen epsilon."""
-    return any(one.epsilon == choice.epsilon for one in line_of(choice, judgement, label))
+    """Whether the line has a point at the chosen epsilon."""
+    return any(
+        one.epsilon == choice.epsilon for one in line_of(choice, judgement, label)
+    )
 
 
 def papers_methods(offered: Iterable[str]) -> dict[str, str]:
-    """Return titles with the paper, by id, of those offered methods that a paper printed."""
+    """Titles with the paper, by id, of those offered methods that a paper printed."""
     return {
         name: f"{algorithms.find(name).title} ({paper_of(name)})"
         for name in offered
@@ -77,8 +79,10 @@ def papers_methods(offered: Iterable[str]) -> dict[str, str]:
 # ---- what the browser draws ----------------------------------------------------------------------
 
 
-def of_table(choice: SidebarChoice, judgement: Judgement, label: str) -> dict[str, Any] | None:
-    """Return what the browser draws; None without a point or an end of the scale.
+def of_table(
+    choice: SidebarChoice, judgement: Judgement, label: str
+) -> dict[str, Any] | None:
+    """What the browser draws; None without a point or an end of the scale.
 
     label: of the chosen method in the table.
     """
@@ -101,8 +105,10 @@ def of_table(choice: SidebarChoice, judgement: Judgement, label: str) -> dict[st
     }
 
 
-def _parts(choice: SidebarChoice, judgement: Judgement, label: str) -> dict[str, Any] | None:
-    """Return what does not depend on the chosen epsilon."""
+def _parts(
+    choice: SidebarChoice, judgement: Judgement, label: str
+) -> dict[str, Any] | None:
+    """What does not depend on the chosen epsilon."""
     line = line_of(choice, judgement, label)
     if not line or judgement.floor is None or judgement.best_known is None:
         return None
@@ -118,7 +124,10 @@ def _parts(choice: SidebarChoice, judgement: Judgement, label: str) -> dict[str,
         "levels": _levels(judgement),
         "units": ["share", "error"] if judgement.is_sharing_worth else ["error"],
         "digits": judgement.metric.digits,
-        "terms": [{"term": term, "meaning": GLOSSARY[name].words} for term, name in TERMS.items()],
+        "terms": [
+            {"term": term, "meaning": GLOSSARY[name].words}
+            for term, name in TERMS.items()
+        ],
         "words": _templates(choice, judgement),
     }
 
@@ -140,8 +149,10 @@ def _colour_of_line(name: str, line: Sequence[Measured]) -> str:
     return colours.of(line[0].algorithm)
 
 
-def _point(choice: SidebarChoice, judgement: Judgement, one: Measured) -> dict[str, Any]:
-    """Return a point: its figures in both units, its texts, and its row in the table of numbers."""
+def _point(
+    choice: SidebarChoice, judgement: Judgement, one: Measured
+) -> dict[str, Any]:
+    """A point: its figures in both units, its texts, and its row in the table of numbers."""
     text = judgement.metric.text
     label = f"ε = {budget_text(one.epsilon or 0.0)}: {one.title}, held-out RMSE {text(one.median)}"
     shares = judgement.shares(one)
@@ -180,11 +191,16 @@ def _point(choice: SidebarChoice, judgement: Judgement, one: Measured) -> dict[s
 
 
 def _figures(one: Measured) -> dict[str, Any]:
-    return {"median": one.median, "low": one.low, "high": one.high, "values": list(one.draws)}
+    return {
+        "median": one.median,
+        "low": one.low,
+        "high": one.high,
+        "values": list(one.draws),
+    }
 
 
 def _second_sentence(choice: SidebarChoice, judgement: Judgement, one: Measured) -> str:
-    """Return how a point compares with the other proven methods at its epsilon, or its price."""
+    """How a point compares with the other proven methods at its epsilon, or its price."""
     if not choice.entry.public:
         return f"{purchase_text(choice, one)}."
     best = judgement.best(one.epsilon or 0.0)
@@ -200,7 +216,7 @@ def _second_sentence(choice: SidebarChoice, judgement: Judgement, one: Measured)
 
 
 def _details(judgement: Judgement, one: Measured) -> str:
-    """Return the ends of the scale with their figures, the range over draws, and the costs."""
+    """The ends of the scale with their figures, the range over draws, and the costs."""
     sentences = [
         f"{one.title} {conclusions.kept_words(judgement, one)}.",
         conclusions.scale_words(judgement),
@@ -212,7 +228,7 @@ def _details(judgement: Judgement, one: Measured) -> str:
 
 
 def _other_lines(judgement: Judgement, method: str) -> list[dict[str, Any]]:
-    """Return the thin lines: the papers' methods, and next to a chosen method the best ones."""
+    """The thin lines: the papers' methods, and next to a chosen method the best ones."""
     lines = {}
     if method != BEST_LINE and judgement.best_line:
         lines[BEST_LINE] = judgement.best_line
@@ -224,7 +240,11 @@ def _other_lines(judgement: Judgement, method: str) -> list[dict[str, Any]]:
             **_name_of(name),
             "colour": _colour_of_line(name, line),
             "points": [
-                {"epsilon": one.epsilon, "share": judgement.share(one), "error": one.median}
+                {
+                    "epsilon": one.epsilon,
+                    "share": judgement.share(one),
+                    "error": one.median,
+                }
                 for one in line
             ],
         }
@@ -233,7 +253,7 @@ def _other_lines(judgement: Judgement, method: str) -> list[dict[str, Any]]:
 
 
 def _levels(judgement: Judgement) -> list[dict[str, Any]]:
-    """Return both ends of the scale, with names for each unit."""
+    """Both ends of the scale, with names for each unit."""
     levels = []
     ends = (("best", judgement.best_known, 1.0), ("floor", judgement.floor, 0.0))
     for kind, one, share in ends:
@@ -261,7 +281,7 @@ def _levels(judgement: Judgement) -> list[dict[str, Any]]:
 def plan(
     spec: str, shape: Shape, assumptions: tuple[str, ...], every: bool
 ) -> tuple[PreparedRun, Comparison]:
-    """Return a run's plan and the runs that it is compared with; raise BadInput. spec: JSON."""
+    """A run's plan and the runs that it is compared with; raises BadInput. spec: JSON."""
     run = RunSpec.model_validate_json(spec)
     return prepare(run, shape, assumptions), comparison_of(run, shape, every)
 
@@ -269,8 +289,10 @@ def plan(
 # ---- what epsilon means --------------------------------------------------------------------------
 
 
-def meanings(choice: SidebarChoice, spec: RunSpec, ready: PreparedRun) -> list[dict[str, object]]:
-    """Return what the browser shows of each epsilon at which the slider stops, ascending.
+def meanings(
+    choice: SidebarChoice, spec: RunSpec, ready: PreparedRun
+) -> list[dict[str, object]]:
+    """What the browser shows of each epsilon at which the slider stops, ascending.
 
     Only of the chosen one if the noise is not Gaussian, because others take long.
     """
@@ -283,24 +305,32 @@ def meanings(choice: SidebarChoice, spec: RunSpec, ready: PreparedRun) -> list[d
         events |= _along_grid(any_run, choice.shape, choice.assumptions)
     events[choice.epsilon] = ready.plan
     unit = ready.guarantee.unit
-    return [_meaning(choice, events[epsilon], unit, epsilon) for epsilon in sorted(events)]
+    return [
+        _meaning(choice, events[epsilon], unit, epsilon) for epsilon in sorted(events)
+    ]
 
 
-def _meaning(choice: SidebarChoice, event: Event, unit: str, epsilon: float) -> dict[str, object]:
-    """Return one point. epsilon: the nominal one, which a source's rule does not keep."""
+def _meaning(
+    choice: SidebarChoice, event: Event, unit: str, epsilon: float
+) -> dict[str, object]:
+    """One point. epsilon: the nominal one, which a source's rule does not keep."""
     certainty = certainty_of(event, choice.delta, unit)
     nominal = "nominal " if choice.calibration == "source" else ""
     return privacy_card.in_hundred(epsilon, certainty, success_of(event), nominal)
 
 
 @functools.lru_cache(maxsize=256)
-def _along_grid(spec: str, shape: Shape, assumptions: tuple[str, ...]) -> dict[float, Event]:
-    """Return the plan at each epsilon of the grid, from public facts. spec: JSON."""
+def _along_grid(
+    spec: str, shape: Shape, assumptions: tuple[str, ...]
+) -> dict[float, Event]:
+    """The plan at each epsilon of the grid, from public facts. spec: JSON."""
     any_run = RunSpec.model_validate_json(spec)
     plans = {}
     for epsilon in EPSILONS:
         with contextlib.suppress(BadInput):  # a source's rule may not cover an epsilon
-            plans[epsilon] = prepare(at_epsilon(any_run, epsilon), shape, assumptions).plan
+            plans[epsilon] = prepare(
+                at_epsilon(any_run, epsilon), shape, assumptions
+            ).plan
     return plans
 
 
@@ -321,7 +351,7 @@ def _alt(judgement: Judgement, line: Sequence[Measured], method: str) -> str:
 
 
 def _templates(choice: SidebarChoice, judgement: Judgement) -> dict[str, Any]:
-    """Return the browser's texts while the slider is held; it fills in {..}."""
+    """The browser's texts while the slider is held; it fills in {..}."""
     unknown = "No run was made at ε = {epsilon}"
     pending = "This ε itself is being computed."
     caption = CAPTION
@@ -353,9 +383,11 @@ def _templates(choice: SidebarChoice, judgement: Judgement) -> dict[str, Any]:
 
 
 def _clauses(judgement: Judgement) -> dict[str, str]:
-    """Return what a method does between runs, by how much it keeps."""
+    """What a method does between runs, by how much it keeps."""
     if not judgement.is_sharing_worth:
-        return {"between": f"has RMSE about {{private}}; {conclusions.NOTHING_MEASURABLE}"}
+        return {
+            "between": f"has RMSE about {{private}}; {conclusions.NOTHING_MEASURABLE}"
+        }
     half = conclusions.share_words(judgement, 0.5, about="about ")
     return {
         "between": half.replace(conclusions.share_text(0.5), "{share}"),

@@ -71,13 +71,25 @@ def draw_one_image(choice: SidebarChoice, runs: dict[str, Run]) -> None:
     for column, (name, image) in zip(rest, sides.items(), strict=False):
         with column:
             st.subheader(f"{runs[name].record.title}, {SIDES[name]}", anchor=False)
-            _image(image.reconstruction, f"reconstructed from components; error {image.error:.0%}")
+            _image(
+                image.reconstruction,
+                f"reconstructed from components; error {image.error:.0%}",
+            )
             if image.outliers is not None:
                 _image(image.outliers, "separated as outliers")
-    st.subheader("Its strongest components with privacy, and their weights", anchor=False)
+    st.subheader(
+        "Its strongest components with privacy, and their weights", anchor=False
+    )
     strongest = sheet(runs["main"], [component for component, _ in private.strongest])
-    st.image(strongest, width=560, alt="The components with the largest weights in the image.")
-    amounts = {f"component {number + 1}": round(amount, 3) for number, amount in private.strongest}
+    st.image(
+        strongest,
+        width=560,
+        alt="The components with the largest weights in the image.",
+    )
+    amounts = {
+        f"component {number + 1}": round(amount, 3)
+        for number, amount in private.strongest
+    }
     safe_text.table(pd.DataFrame([amounts]))
     st.caption(
         "The image and its coefficients are private and never released. The image's owner computes"
@@ -101,7 +113,9 @@ def draw_recovery(runs: dict[str, Run]) -> None:
                 }
             )
     if rows:
-        st.markdown("**Outlier detection** (planted: pixels changed by over 1% of the largest)")
+        st.markdown(
+            "**Outlier detection** (planted: pixels changed by over 1% of the largest)"
+        )
         safe_text.table(pd.DataFrame(rows))
 
 
@@ -112,5 +126,9 @@ def draw_below(choice: SidebarChoice, runs: dict[str, Run]) -> None:
 
 
 factorisation.draw_page(
-    COMPONENTS, "Components, outliers and parameters", ask_outliers, lambda count: count, draw_below
+    COMPONENTS,
+    "Components, outliers and parameters",
+    ask_outliers,
+    lambda count: count,
+    draw_below,
 )

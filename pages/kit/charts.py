@@ -26,7 +26,8 @@ NONE: PlotlySettings = MappingProxyType({})
 MOST_LINES = 9  # of a legend on the right
 LETTERS = 16  # in a row of that legend
 CACHE_SIZE = 200  # figures in memory
-LOWEST_SHARE = -0.5  # of an axis of shares: further down a method is far worse than no model
+# of an axis of shares: further down a method is far worse than no model
+LOWEST_SHARE = -0.5
 LABEL = 0.8  # opacity behind words, which lines may cross
 ROOMY = 0.3  # error rate on the diagonal above which words fit below the curve
 
@@ -39,7 +40,7 @@ def figure(
     yaxis: PlotlySettings = NONE,
     **layout: Any,
 ) -> go.Figure:
-    """Return an empty figure with titled axes that keeps its zoom over reruns.
+    """An empty figure with titled axes that keeps its zoom over reruns.
 
     xaxis, yaxis: further settings of the axes.
     """
@@ -82,7 +83,9 @@ def note(
         showarrow=arrow,
     )
     if arrow:
-        annotation.update(ax=right, ay=-up, arrowcolor=colours.ink(), arrowwidth=1, arrowhead=2)
+        annotation.update(
+            ax=right, ay=-up, arrowcolor=colours.ink(), arrowwidth=1, arrowhead=2
+        )
     else:
         annotation.update(xshift=right, yshift=up)
         if any(aside):
@@ -91,19 +94,23 @@ def note(
 
 
 def with_legend(fig: go.Figure) -> go.Figure:
-    """Return the figure with its lines named on its right, in the order of their ends.
+    """The figure with its lines named on its right, in the order of their ends.
 
     A figure of many lines, or of bars, keeps its legend above.
     """
     ends = [
         (line, end)
         for line in fig.data
-        if line.name and line.showlegend is not False and (end := _end(line)) is not None
+        if line.name
+        and line.showlegend is not False
+        and (end := _end(line)) is not None
     ]
     if not 0 < len(ends) <= MOST_LINES:
         return fig
     for line, end in ends:
-        rows = textwrap.wrap(line.name, LETTERS, break_long_words=False, break_on_hyphens=False)
+        rows = textwrap.wrap(
+            line.name, LETTERS, break_long_words=False, break_on_hyphens=False
+        )
         rank = sum(other > end for _, other in ends)
         line.update(name="<br>".join(rows), legendrank=rank, showlegend=True)
     place = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
@@ -112,7 +119,7 @@ def with_legend(fig: go.Figure) -> go.Figure:
 
 
 def _end(trace: Any) -> float | None:
-    """Return the last finite value of a line; None for other traces."""
+    """The last finite value of a line; None for other traces."""
     if "lines" not in (getattr(trace, "mode", None) or "") or trace.y is None:
         return None
     ends = (float(y) for y in reversed(trace.y) if y is not None and math.isfinite(y))
@@ -139,8 +146,10 @@ def ready(fig: go.Figure, alt: str, table: pd.DataFrame) -> Ready:
     return Ready(alt, table, with_legend(fig))
 
 
-def of_runs(what: str, runs: Iterable[tuple[str, Run]], make: Callable[[], Ready]) -> Ready:
-    """Return the figure that `make` draws of these runs, cached for all sessions on public data.
+def of_runs(
+    what: str, runs: Iterable[tuple[str, Run]], make: Callable[[], Ready]
+) -> Ready:
+    """The figure that `make` draws of these runs, cached for all sessions on public data.
 
     what: distinguishes figures of the same runs.
     """
@@ -208,9 +217,13 @@ def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
         if leaves:
             # made now: a file made at a click is lost if the page reruns at that moment
             name = f"{key}.csv"
-            st.download_button("Download as CSV", numbers.csv, name, "text/csv", key=name)
+            st.download_button(
+                "Download as CSV", numbers.csv, name, "text/csv", key=name
+            )
         else:
-            st.caption("Computed on your raw data, without noise, so it cannot be downloaded.")
+            st.caption(
+                "Computed on your raw data, without noise, so it cannot be downloaded."
+            )
 
 
 def level(
@@ -249,7 +262,11 @@ def level(
 
 
 def band(
-    fig: go.Figure, x: Sequence[Any], low: Sequence[float], high: Sequence[float], colour: str
+    fig: go.Figure,
+    x: Sequence[Any],
+    low: Sequence[float],
+    high: Sequence[float],
+    colour: str,
 ) -> None:
     """Fill the area between two lines."""
     fig.add_scatter(
@@ -282,7 +299,7 @@ def reference_line(
 
 
 def trade_off(curve: pd.DataFrame | None) -> go.Figure:
-    """Return a figure of the lowest false negative rate of any attack by false positive rate.
+    """A figure of the lowest false negative rate of any attack by false positive rate.
 
     curve: fpr, fnr; None if nothing is proved.
     """
@@ -320,7 +337,7 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
 
 
 def heat_map(values: pd.DataFrame, text: pd.DataFrame, x: str, y: str) -> go.Figure:
-    """Return a heat map of values by column (x) and row (y), with a text in each cell.
+    """A heat map of values by column (x) and row (y), with a text in each cell.
 
     Darker is smaller.
     """

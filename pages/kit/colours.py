@@ -39,12 +39,12 @@ def is_dark() -> bool:
 
 
 def of(name: str) -> str:
-    """Return the colour of a method, a variant or a palette entry; grey without privacy."""
+    """The colour of a method, a variant or a palette entry; grey without privacy."""
     return _here(_pair(name))
 
 
 def ink() -> str:
-    """Return the colour of axes and levels."""
+    """The colour of axes and levels."""
     return _here(PALETTE["grey"])
 
 
@@ -53,7 +53,7 @@ def text() -> str:
 
 
 def page(alpha: float) -> str:
-    """Return the page's background with opacity `alpha`, from 0 to 1."""
+    """The page's background with opacity `alpha`, from 0 to 1."""
     return f"rgba({_here(BACKGROUND)},{alpha:g})"
 
 
@@ -64,7 +64,7 @@ def marker(method: str) -> str:
 
 
 def _here(pair: tuple[str, str]) -> str:
-    """Return the colour on this page. pair: on a light page, and on a dark one."""
+    """The colour on this page. pair: on a light page, and on a dark one."""
     light, dark = pair
     if is_dark():
         return dark
@@ -81,7 +81,7 @@ def _pair(method: str) -> tuple[str, str]:
 
 
 def _name_of_colour(kind: type[Algorithm]) -> str:
-    """Return the palette's name of a method's colour; '' for non-private ones without one."""
+    """The palette's name of a method's colour; '' for non-private ones without one."""
     if not kind.colour and issubclass(kind, PrivateAlgorithm):
         return UNCOLOURED
     return kind.colour

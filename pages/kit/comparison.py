@@ -27,7 +27,11 @@ SOME_MISSING = "Some runs are missing, so the ranking may change."
 
 
 def draw_methods(
-    page: str, selection: Comparison, runs: Mapping[str, Run], metric: str, remark: str = ""
+    page: str,
+    selection: Comparison,
+    runs: Mapping[str, Run],
+    metric: str,
+    remark: str = "",
 ) -> None:
     """Draw every method at this epsilon, with its draws. remark: explains the metric."""
     if selection.every:
@@ -46,7 +50,9 @@ def draw_methods(
         frame = methods_frame(judgement)
         return charts.ready(_methods_chart(frame, metric), alt, frame)
 
-    charts.show_ready(charts.of_runs(f"ladder {metric}", runs.items(), make), f"{page}.ladder")
+    charts.show_ready(
+        charts.of_runs(f"ladder {metric}", runs.items(), make), f"{page}.ladder"
+    )
 
 
 def _caption(selection: Comparison, runs: Mapping[str, Run], remark: str) -> str:
@@ -54,19 +60,21 @@ def _caption(selection: Comparison, runs: Mapping[str, Run], remark: str) -> str
     sentences = [remark, ALL_DRAWN.format(draws=draws)]
     if len(runs) < len(selection.runs):
         sentences.append(SOME_MISSING)
-    sentences += [f"{name} is missing: {why}" for name, why in selection.refusals.items()]
+    sentences += [
+        f"{name} is missing: {why}" for name, why in selection.refusals.items()
+    ]
     return " ".join(filter(None, sentences))
 
 
 def name_of(one: Measured) -> str:
-    """Return a method's label with a note on its epsilon, if that differs in meaning."""
+    """A method's label with a note on its epsilon, if that differs in meaning."""
     if one.caution:
         return f"{one.label} ({one.caution})"
     return one.label
 
 
 def methods_frame(judgement: Judgement) -> pd.DataFrame:
-    """Return name, id, draw and the metric of every method in every finished draw."""
+    """Name, id, draw and the metric of every method in every finished draw."""
     metric = judgement.metric.id
     rows = [
         (name_of(one), VARIANTS.get(one.label, one.algorithm), seed, value)
@@ -77,7 +85,7 @@ def methods_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
-    """Return a chart with a row for each method: draws as dots, the median as a bar.
+    """A chart with a row for each method: draws as dots, the median as a bar.
 
     points: as from `methods_frame`.
     """
@@ -167,11 +175,15 @@ def draw_steps(
         alt = f"{heading}, private and non-private."
         return charts.ready(_steps_chart(curves, metric, floor), alt, curves)
 
-    charts.show_ready(charts.of_runs(f"steps {metric}", runs.items(), make), f"{page}.steps")
+    charts.show_ready(
+        charts.of_runs(f"steps {metric}", runs.items(), make), f"{page}.steps"
+    )
 
 
-def _curves(runs: Mapping[str, Run], parts: Mapping[str, str]) -> list[sweep_charts.Curves]:
-    """Return the curves of the chosen run and of the best known method; later draws have one."""
+def _curves(
+    runs: Mapping[str, Run], parts: Mapping[str, str]
+) -> list[sweep_charts.Curves]:
+    """The curves of the chosen run and of the best known method; later draws have one."""
     first_part = dict(list(parts.items())[:1])
     curves = []
     for name, run in runs.items():
@@ -183,8 +195,10 @@ def _curves(runs: Mapping[str, Run], parts: Mapping[str, str]) -> list[sweep_cha
     return curves
 
 
-def _steps_chart(curves: pd.DataFrame, metric: str, floor: tuple[str, float | None]) -> go.Figure:
-    """Return held-out (solid) and training (dotted) error by step. curves: from `curve_frame`."""
+def _steps_chart(
+    curves: pd.DataFrame, metric: str, floor: tuple[str, float | None]
+) -> go.Figure:
+    """Held-out (solid) and training (dotted) error by step. curves: from `curve_frame`."""
     fig = charts.figure("step", METRICS[metric].title)
     if curves["step"].max() <= 12:
         fig.update_xaxes(dtick=1)
@@ -211,7 +225,9 @@ def _steps_chart(curves: pd.DataFrame, metric: str, floor: tuple[str, float | No
             hovertemplate=f"{label}<br>step %{{x}}: %{{y:.3f}}<extra></extra>",
         )
         if is_first:
-            line.update(showlegend=True, mode="lines+markers", opacity=1.0, line_width=2.5)
+            line.update(
+                showlegend=True, mode="lines+markers", opacity=1.0, line_width=2.5
+            )
         else:
             line.update(showlegend=False, mode="lines", opacity=0.35, line_width=1)
         fig.add_trace(line)
@@ -226,7 +242,7 @@ def _steps_chart(curves: pd.DataFrame, metric: str, floor: tuple[str, float | No
 
 
 def headline(choice: SidebarChoice, one: Measured, clause: str) -> str:
-    """Return the headline of a measured epsilon. clause: what the method does there.
+    """The headline of a measured epsilon. clause: what the method does there.
 
     With the source's rule it states the total first.
     """
@@ -242,7 +258,7 @@ def headline(choice: SidebarChoice, one: Measured, clause: str) -> str:
 
 
 def source_rule(algorithm: str) -> str:
-    """Return the name of the source's rule, with what its epsilon is for."""
+    """The name of the source's rule, with what its epsilon is for."""
     kind = algorithms.find(algorithm)
     assert issubclass(kind, algorithms.PrivateAlgorithm)
     if not kind.source_epsilon_of:
@@ -251,7 +267,7 @@ def source_rule(algorithm: str) -> str:
 
 
 def purchase_text(choice: SidebarChoice, one: Measured) -> str:
-    """Return what a measured epsilon cost on private data; '' on public data."""
+    """What a measured epsilon cost on private data; '' on public data."""
     if choice.entry.public:
         return ""
     prices = ", ".join(epsilon_text(total) for total in one.totals if total is not None)

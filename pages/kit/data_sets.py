@@ -9,7 +9,12 @@ from typing import Any
 import streamlit as st
 
 import dpmf_datasets as datasets
-from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm, asks_sums_alone, build_with_defaults
+from dpmf_core.algorithms import (
+    REGISTRY,
+    PrivateAlgorithm,
+    asks_sums_alone,
+    build_with_defaults,
+)
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import default_delta
@@ -18,15 +23,21 @@ from dpmf_core.runs.first_views import DataKind
 from dpmf_core.runs.references import RECOMMENDED
 from pages.kit.page_table import Page
 
-LARGEST_IN_PARTS = 100_000_000  # declared ratings of a partitioned set; more would time out
+LARGEST_IN_PARTS = (
+    100_000_000  # declared ratings of a partitioned set; more would time out
+)
 EACH = 20  # ratings per person if undeclared
 # ratings of a synthetic data set that an address may request
 LARGEST_IN_ADDRESS = 20_000_000
 A_ROW = 100  # estimated ratings per person if their number is private
-BEST = "best"  # of methods for ratings: the best proven one that is known at the epsilon
+BEST = (
+    "best"  # of methods for ratings: the best proven one that is known at the epsilon
+)
 KIND = "sidebar.holds"  # in the session: the page's kind of data
 OWN = "data.own"  # in the session: its own data sets by id
-UNREAD = "data.unread"  # in the session: name of the uploaded file that no page uses yet
+UNREAD = (
+    "data.unread"  # in the session: name of the uploaded file that no page uses yet
+)
 # sidebar values that each kind of data has separately
 OF_KIND = ("dataset", "algorithm", "delta", "row_count", "item_features")
 # default sidebar values of each kind
@@ -36,7 +47,10 @@ FIRST: dict[str, dict[str, Any]] = {
         "dataset": first_views.USUAL_DATA["documents"],
         "algorithm": RECOMMENDED["samples"],
     },
-    "images": {"dataset": first_views.USUAL_DATA["images"], "algorithm": RECOMMENDED["samples"]},
+    "images": {
+        "dataset": first_views.USUAL_DATA["images"],
+        "algorithm": RECOMMENDED["samples"],
+    },
 }
 
 
@@ -46,7 +60,7 @@ def data_kind() -> DataKind:
 
 
 def session_key(name: str, kind: DataKind | None = None) -> str:
-    """Return the session's key of a sidebar value, shared by all pages or by a kind of data."""
+    """The session's key of a sidebar value, shared by all pages or by a kind of data."""
     kind = kind or data_kind()
     if name in OF_KIND and kind != "ratings":
         return f"sidebar.{kind}.{name}"
@@ -54,12 +68,12 @@ def session_key(name: str, kind: DataKind | None = None) -> str:
 
 
 def find(data_id: str) -> Any:
-    """Return the session's or the catalogue's data set of this id; raise BadInput."""
+    """The session's or the catalogue's data set of this id; raises BadInput."""
     return st.session_state.get(OWN, {}).get(data_id) or datasets.entry_of(data_id)
 
 
 def title_of(data_id: str) -> str:
-    """Return a data set's title, or its id if it is unknown."""
+    """A data set's title, or its id if it is unknown."""
     try:
         return str(find(data_id).title)
     except BadInput:
@@ -67,31 +81,33 @@ def title_of(data_id: str) -> str:
 
 
 def name_in_keys(data_id: str) -> str:
-    """Return a data set's name in keys, which browsers see; not the path of an uploaded file."""
+    """A data set's name in keys, which browsers see; not the path of an uploaded file."""
     if not datasets.is_own(data_id):
         return data_id
     return hashlib.sha256(data_id.encode()).hexdigest()[:16]
 
 
 def each_key(entry: Any) -> str:
-    """Return the session's key for the declared number of ratings per person of private data."""
+    """The session's key for the declared number of ratings per person of private data."""
     return f"choose.each.{name_in_keys(entry.id)}"
 
 
 def step_key(entry: Any) -> str:
-    """Return the session's key for the declared step of the rating scale of private data."""
+    """The session's key for the declared step of the rating scale of private data."""
     return f"choose.step.{name_in_keys(entry.id)}"
 
 
 def stand_in(entry: Any) -> Any:
-    """Return a data set on which choosing costs no epsilon.
+    """A data set on which choosing costs no epsilon.
 
     Public data stand for themselves; for private data it is a synthetic set of the same public
     shape and the declared number of ratings.
     """
     if entry.public:
         return entry
-    each = st.session_state.get(each_key(entry)) or min(EACH, max(1, entry.n_items // 4))
+    each = st.session_state.get(each_key(entry)) or min(
+        EACH, max(1, entry.n_items // 4)
+    )
     density = each / entry.n_items
     return datasets.entry_of(
         datasets.stand_in_id(entry.n_users, entry.n_items, density, entry.bounds)
@@ -99,30 +115,32 @@ def stand_in(entry: Any) -> Any:
 
 
 def is_public(data_id: str) -> bool:
-    """Return whether a data set is published or simulated, so computing on it costs no privacy."""
+    """Whether a data set is published or simulated, so computing on it costs no privacy."""
     return bool(find(data_id).public)
 
 
 def chosen_is_public() -> bool:
-    """Return whether the page's data set is public or absent."""
+    """Whether the page's data set is public or absent."""
     data_id = st.session_state.get(session_key("dataset"))
     return data_id is None or is_public(data_id)
 
 
 def n_ratings(entry: Any) -> int:
-    """Return the number of ratings: declared, or an estimate if it is private."""
+    """The number of ratings: declared, or an estimate if it is private."""
     if entry.public:
         return int(entry.n_ratings)
     return int(entry.n_users * min(entry.n_items, A_ROW))
 
 
 def in_parts() -> tuple[Any, ...]:
-    """Return the partitioned rating sets that are small enough for a page."""
-    return tuple(entry for entry in datasets.in_parts() if n_ratings(entry) <= LARGEST_IN_PARTS)
+    """The partitioned rating sets that are small enough for a page."""
+    return tuple(
+        entry for entry in datasets.in_parts() if n_ratings(entry) <= LARGEST_IN_PARTS
+    )
 
 
 def why_unsuited(page: Page) -> str:
-    """Return why a page cannot use the chosen data set; '' if it can."""
+    """Why a page cannot use the chosen data set; '' if it can."""
     if page.takes_parts or page.data_kind != "ratings":
         return ""
     data_id = st.session_state[session_key("dataset")]
@@ -136,7 +154,7 @@ def why_unsuited(page: Page) -> str:
 
 
 def entries() -> tuple[Any, ...]:
-    """Return the catalogue's and the session's data sets of the page's kind."""
+    """The catalogue's and the session's data sets of the page's kind."""
     kind = data_kind()
     here: list[Any] = [entry for entry in datasets.catalogue() if entry.holds == kind]
     if kind == "ratings":
@@ -149,7 +167,7 @@ def entries() -> tuple[Any, ...]:
 
 
 def usable() -> dict[str, str]:
-    """Return titles by id of data sets that may be used here; the default's if there are none."""
+    """Titles by id of data sets that may be used here; the default's if there are none."""
     titles = {entry.id: entry.title for entry in entries() if _is_usable(entry.id)}
     first = FIRST[data_kind()]["dataset"]
     return titles or {first: title_of(first)}
@@ -175,7 +193,9 @@ def choose(entry: Any) -> None:
     for name, value in values.items():
         st.session_state[session_key(name, kind)] = value
     if kind != "ratings":
-        st.session_state.setdefault(session_key("algorithm", kind), FIRST[kind]["algorithm"])
+        st.session_state.setdefault(
+            session_key("algorithm", kind), FIRST[kind]["algorithm"]
+        )
 
 
 def remove_own(entry: Any) -> None:
@@ -189,7 +209,7 @@ def remove_own(entry: Any) -> None:
 
 
 def offered_methods() -> list[str]:
-    """Return what the sidebar offers: the best known method for ratings, then single methods."""
+    """What the sidebar offers: the best known method for ratings, then single methods."""
     methods = private_algorithms()
     if data_kind() == "ratings":
         methods.insert(0, BEST)
@@ -197,11 +217,13 @@ def offered_methods() -> list[str]:
 
 
 def private_algorithms() -> list[str]:
-    """Return ids of private methods that suit the page's data and its public item table."""
+    """Ids of private methods that suit the page's data and its public item table."""
     task = "ratings" if data_kind() == "ratings" else "samples"
     data_id = st.session_state.get(session_key("dataset"))
     has_table = data_id is None or bool(getattr(find(data_id), "item_features", ""))
-    plain = not has_table or st.session_state.get(session_key("item_features")) != "public"
+    plain = (
+        not has_table or st.session_state.get(session_key("item_features")) != "public"
+    )
     parts = data_id is not None and datasets.is_in_parts(data_id)
     return [
         name

@@ -18,7 +18,11 @@ from pages.server import streamlit_internals
 # urgency
 ANSWER = 0
 BELOW = 1
-PATIENCE: Final = {ANSWER: 1.0, BELOW: 4.0}  # seconds after which a page is drawn without a turn
+# seconds after which a page is drawn without a turn
+PATIENCE: Final = {
+    ANSWER: 1.0,
+    BELOW: 4.0,
+}
 LOOK = 0.2  # seconds between checks that a page is still wanted
 TURN = "drawing.turn"
 FIRST_VIEW_DRAWN = "drawing.drawn"
@@ -46,7 +50,9 @@ class Turns:
         with self._changed:
             self.line.append(place)
             try:
-                while (self.holders or min(self.line) < place) and time.monotonic() < until:
+                while (
+                    self.holders or min(self.line) < place
+                ) and time.monotonic() < until:
                     self._changed.wait(LOOK)
                     still_wanted()
             finally:
@@ -116,7 +122,7 @@ def repeat(draw: Callable[[], None], every: float | None) -> None:
 
 
 def awaits_first_view() -> bool:
-    """Return whether this session's browser has yet to draw its first view."""
+    """Whether this session's browser has yet to draw its first view."""
     return FIRST_VIEW_DRAWN not in st.session_state and st.context.url is not None
 
 

@@ -31,11 +31,13 @@ from pages.kit.run_request import RunRequest
 from pages.kit.sidebar_values import SidebarChoice
 
 LOOK = 2.0  # seconds between updates of a filling grid
-WINNERS = "choose.selected"  # in the session: results of private selections, by specification
+WINNERS = (
+    "choose.selected"  # in the session: results of private selections, by specification
+)
 
 
 def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
-    """Return the table of a private run over the grid, stored or shipped; raise BadInput.
+    """The table of a private run over the grid, stored or shipped; raises BadInput.
 
     also: further epsilons to look up. On private data the table has the epsilons at which the
     method was trained, no rivals, and nothing counts as missing.
@@ -61,25 +63,31 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
 
 
 def _any_run(spec: RunSpec) -> str:
-    """Return a text that is the same for runs that differ only in epsilon, for the caches below."""
+    """A text that is the same for runs that differ only in epsilon, for the caches below."""
     return at_epsilon(spec, DEFAULT_EPSILON).model_dump_json()
 
 
 @functools.lru_cache(maxsize=64)
-def _own_points(spec: str, shape: Any, epsilons: tuple[float, ...]) -> tuple[Point, ...]:
-    """Return the points of a run and of its references. spec: JSON."""
+def _own_points(
+    spec: str, shape: Any, epsilons: tuple[float, ...]
+) -> tuple[Point, ...]:
+    """The points of a run and of its references. spec: JSON."""
     return own_points(RunSpec.model_validate_json(spec), shape, epsilons)
 
 
 @functools.lru_cache(maxsize=64)
-def _shipped(spec: str, shape: Any, epsilons: tuple[float, ...]) -> tuple[tuple[Point, ...], Draws]:
-    """Return the points of a grid, and their table as it comes with the package. spec: JSON."""
+def _shipped(
+    spec: str, shape: Any, epsilons: tuple[float, ...]
+) -> tuple[tuple[Point, ...], Draws]:
+    """The points of a grid, and their table as it comes with the package. spec: JSON."""
     points = grid_points(RunSpec.model_validate_json(spec), shape, epsilons)
-    return points, Draws.of(points, [shipped_runs.summary(point.spec) for point in points])
+    return points, Draws.of(
+        points, [shipped_runs.summary(point.spec) for point in points]
+    )
 
 
 def read_for(choice: SidebarChoice, spec: RunSpec) -> Draws:
-    """Return the table of a page's run; raise BadInput.
+    """The table of a page's run; raises BadInput.
 
     For the best known method it is the table in which that is the best, whichever it is.
     """
@@ -89,13 +97,13 @@ def read_for(choice: SidebarChoice, spec: RunSpec) -> Draws:
 
 
 def _find(points: Collection[Point]) -> Draws:
-    """Return the table of these points as far as their runs are known."""
+    """The table of these points as far as their runs are known."""
     specs = [point.spec for point in points]
     return Draws.of(points, engine().known_runs.find_all(specs))
 
 
 def best_method(choice: SidebarChoice) -> str:
-    """Return the best proven method for these ratings at this epsilon, as far as it is known.
+    """The best proven method for these ratings at this epsilon, as far as it is known.
 
     On public data it is the best at the nearest epsilon where all rivals have finished. On private
     data it is what a paid selection chose. Otherwise it is the recommended method.
@@ -108,7 +116,7 @@ def best_method(choice: SidebarChoice) -> str:
 
 
 def _last_winner(data_id: str) -> str:
-    """Return the method that a private selection on these data chose last; '' if there is none."""
+    """The method that a private selection on these data chose last; '' if there is none."""
     for result in reversed(st.session_state.get(WINNERS, {}).values()):
         if result.winner and result.spec.searches[0].data.id == data_id:
             return str(result.winner["method"])
@@ -116,7 +124,7 @@ def _last_winner(data_id: str) -> str:
 
 
 def _best_measured(choice: SidebarChoice) -> str:
-    """Return the best method at the nearest epsilon where all finished; '' if there is none."""
+    """The best method at the nearest epsilon where all finished; '' if there is none."""
     judgement = read_for(choice, choice.spec()).by("rmse")
     if not judgement.epsilons:
         return ""
@@ -127,7 +135,7 @@ def _best_measured(choice: SidebarChoice) -> str:
 
 
 def nearest(epsilons: Iterable[float], epsilon: float) -> float:
-    """Return the nearest of these epsilons on a logarithmic scale."""
+    """The nearest of these epsilons on a logarithmic scale."""
     return min(epsilons, key=lambda known: abs(math.log(known / epsilon)))
 
 
@@ -170,14 +178,16 @@ def keep_filling(place: str, spec: RunSpec, shape: Any) -> None:
 
 
 def _affordable(missing: list[RunSpec], n_finished: int) -> list[RunSpec]:
-    """Return missing runs, in order, as far as the grid needs no confirmation.
+    """Missing runs, in order, as far as the grid needs no confirmation.
 
     Empty on machines with little memory.
     """
     if not missing or machine.is_small():
         return []
     costs = time_estimate.costs(missing)
-    remaining_seconds = engine().limits.ask_seconds - n_finished * statistics.median(costs)
+    remaining_seconds = engine().limits.ask_seconds - n_finished * statistics.median(
+        costs
+    )
     affordable = []
     for spec, total_seconds in zip(missing, accumulate(costs), strict=True):
         if total_seconds <= remaining_seconds:
@@ -185,8 +195,10 @@ def _affordable(missing: list[RunSpec], n_finished: int) -> list[RunSpec]:
     return affordable
 
 
-def displayed(place: str, choice: SidebarChoice, story: Story | None, waits: bool) -> Story | None:
-    """Return what is drawn: the new result, or the previous one, greyed, with its description.
+def displayed(
+    place: str, choice: SidebarChoice, story: Story | None, waits: bool
+) -> Story | None:
+    """What is drawn: the new result, or the previous one, greyed, with its description.
 
     story: the new result, which is kept if it contains the chosen epsilon. waits: whether the
     previous one stays meanwhile.

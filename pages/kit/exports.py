@@ -15,7 +15,9 @@ from pages.kit import links
 CACHE_SIZE = 100  # runs in memory
 
 
-def draw_files(files: Mapping[str, tuple[str, Any]], share: str = "", first: str = "") -> None:
+def draw_files(
+    files: Mapping[str, tuple[str, Any]], share: str = "", first: str = ""
+) -> None:
     """Draw a button for each file, and for the page's share link.
 
     files: label and content by name. share: what the link contains, in a sentence; without one
@@ -39,7 +41,7 @@ def draw_files(files: Mapping[str, tuple[str, Any]], share: str = "", first: str
 
 
 def _files(run: Run) -> tuple[str, str, Any]:
-    """Return a run as JSON, as a script and as a notebook."""
+    """A run as JSON, as a script and as a notebook."""
     exported = run.record.exported()
     return to_json(run.export(), indent=1), script(exported), notebook_of_run(exported)
 

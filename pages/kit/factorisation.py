@@ -128,7 +128,9 @@ def draw_page(
     with st.expander(heading):
         data, assumptions = settings(choice)
         usual = {"n_components": choice.entry.n_components}
-        parameters = forms.parameters(choice.algorithm, choice.shape, budget, page, usual)
+        parameters = forms.parameters(
+            choice.algorithm, choice.shape, budget, page, usual
+        )
     spec = choice.spec(parameters=parameters, data=data)
     ready = prepare(spec, choice.shape, assumptions, choice.entry.unit)
     with card:
@@ -201,7 +203,9 @@ def _first_view(
             st.title(f"{at}, with privacy and without", anchor=False)
             st.write(purchases.opening_text(page))
     if proved:
-        note_shipped([*selection.runs.values(), *epsilon_grid.specs(spec, choice.shape)])
+        note_shipped(
+            [*selection.runs.values(), *epsilon_grid.specs(spec, choice.shape)]
+        )
     return runs, has_parts
 
 
@@ -223,11 +227,13 @@ def _draw_price(subject: Subject, selection: Comparison, runs: dict[str, Run]) -
         floor = (f"the average {subject.row}", trivial)
         with right:
             st.header("Objective by step", anchor="steps")
-            comparison.draw_steps(subject.id, "Objective by step", runs, parts, METRIC.id, floor)
+            comparison.draw_steps(
+                subject.id, "Objective by step", runs, parts, METRIC.id, floor
+            )
 
 
 def _cost(selection: Comparison, runs: dict[str, Run], row: str) -> str:
-    """Return what noise and method cost at this epsilon; '' while a run is missing."""
+    """What noise and method cost at this epsilon; '' while a run is missing."""
     judgement = selection.table(runs).by(METRIC.id)
     line = judgement.line(selection.label)
     if not line:
@@ -250,7 +256,7 @@ def _story(
     proved: bool,
     most: int,
 ) -> Story | None:
-    """Return what the browser draws, or None until a private and a non-private run exist.
+    """What the browser draws, or None until a private and a non-private run exist.
 
     line: the chosen method along epsilon. proved: whether epsilon is guaranteed; otherwise only the
     chosen run is shown. most: the number of components shown.
@@ -279,7 +285,10 @@ def _story(
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
         "points": points,
-        "terms": [{"term": term, "meaning": words} for term, words in _meanings(subject).items()],
+        "terms": [
+            {"term": term, "meaning": words}
+            for term, words in _meanings(subject).items()
+        ],
         "words": _templates(subject, choice, title, without),
         "stale": False,
         "pending": choice.epsilon not in {point["epsilon"] for point in points},
@@ -297,8 +306,10 @@ class _Finding:
     private: MatchedParts
     plain: MatchedParts
 
-    def point(self, line: Sequence[Measured], proved: bool, most: int) -> dict[str, Any]:
-        """Return what the browser draws at this epsilon. line, proved, most: as in `_story`."""
+    def point(
+        self, line: Sequence[Measured], proved: bool, most: int
+    ) -> dict[str, Any]:
+        """What the browser draws at this epsilon. line, proved, most: as in `_story`."""
         clause = kept_words(self.judgement, self.one, self.subject.row)
         if proved:
             title = comparison.headline(self.choice, self.one, clause)
@@ -307,7 +318,9 @@ class _Finding:
         return {
             "epsilon": self.one.epsilon,
             "title": title,
-            "sentence": " ".join(sentence for sentence in self._sentences(line) if sentence),
+            "sentence": " ".join(
+                sentence for sentence in self._sentences(line) if sentence
+            ),
             "parts": self.private.parts[:most],
             "alike": self.private.alike[:most],
             "cells": self._cells(),
@@ -323,7 +336,9 @@ class _Finding:
 
     def _sentences(self, line: Sequence[Measured]) -> list[str]:
         judgement = self.judgement
-        other = better_words(judgement, self.one) or no_difference_words(judgement, self.one)
+        other = better_words(judgement, self.one) or no_difference_words(
+            judgement, self.one
+        )
         return [
             other,
             self._needed(line),
@@ -372,7 +387,7 @@ def _cell(figure: float | None, text: Callable[[float], str] = "{:.2f}".format) 
 
 
 def _unexplained(judgement: Judgement, one: Measured, row: str) -> str:
-    """Return the unexplained part of a typical row with privacy, without, and by the average."""
+    """The unexplained part of a typical row with privacy, without, and by the average."""
     best = judgement.best_known
     floor = judgement.floor
     if best is None or floor is None:
@@ -385,7 +400,7 @@ def _unexplained(judgement: Judgement, one: Measured, row: str) -> str:
 
 
 def _share(objective: float) -> str:
-    """Return the objective, half a squared distance, as a percentage of a row's squared size."""
+    """The objective, half a squared distance, as a percentage of a row's squared size."""
     percent = 200 * objective
     if 0 < percent < 1:
         return f"{percent:.1g}%"
@@ -408,8 +423,10 @@ def _meanings(subject: Subject) -> dict[str, str]:
     }
 
 
-def _templates(subject: Subject, choice: SidebarChoice, title: str, without: str) -> dict[str, Any]:
-    """Return the browser's texts; it fills in {..}."""
+def _templates(
+    subject: Subject, choice: SidebarChoice, title: str, without: str
+) -> dict[str, Any]:
+    """The browser's texts; it fills in {..}."""
     component = subject.numbered_title
     columns = ["ε", "kept", "objective", "draws", "similarity (cosine)"]
     similarity = "{alike}% similar"
@@ -428,7 +445,9 @@ def _templates(subject: Subject, choice: SidebarChoice, title: str, without: str
             "≈ Nothing was trained on your data at ε = {epsilon}; this is the nearest trained"
             " point, ε = {shown}."
         )
-        caption += " All are computed on your raw data, without noise. Only you see them."
+        caption += (
+            " All are computed on your raw data, without noise. Only you see them."
+        )
     return {
         "near": near,
         "pending": pending,

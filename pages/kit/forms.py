@@ -74,7 +74,9 @@ def write_to_address(algorithm_id: str, values: Mapping[str, Any]) -> None:
 
 
 def _in_address() -> dict[str, str]:
-    return {name: text for name, text in st.query_params.items() if name.startswith("p.")}
+    return {
+        name: text for name, text in st.query_params.items() if name.startswith("p.")
+    }
 
 
 def _lesson_texts(kind: type[Algorithm]) -> dict[str, str]:
@@ -86,7 +88,7 @@ def _lesson_texts(kind: type[Algorithm]) -> dict[str, str]:
 
 
 def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
-    """Draw and return only the parameters that a lesson fixes; raise BadInput."""
+    """Draw and return only the parameters that a lesson fixes; raises BadInput."""
     texts = _lesson_texts(kind)
     if not lesson.is_hidden("parameters"):
         values = ", ".join(f"{name} {text}" for name, text in texts.items())
@@ -96,7 +98,7 @@ def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
 
 @functools.cache
 def _fields(kind: type[Algorithm]) -> dict[str, Any]:
-    """Return the read-only schema of every parameter by name."""
+    """The read-only schema of every parameter by name."""
     fields: dict[str, Any] = kind.model_json_schema().get("properties", {})
     return fields
 
@@ -117,7 +119,9 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
         if text is None or key in st.session_state:
             continue
         try:
-            st.session_state[key] = TypeAdapter(info.rebuild_annotation()).validate_python(text)
+            st.session_state[key] = TypeAdapter(
+                info.rebuild_annotation()
+            ).validate_python(text)
         except ValidationError as error:
             complaint = (
                 f"'p.{name}' in the link is invalid ({error.errors()[0]['msg']}). Got"
@@ -129,7 +133,7 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
 
 
 def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
-    """Return the parameters that this session has set; the others are as recommended."""
+    """The parameters that this session has set; the others are as recommended."""
     values = {}
     for name in _fields(find(algorithm_id)):
         value = st.session_state.get(f"{prefix}.{algorithm_id}.{name}")
@@ -139,7 +143,7 @@ def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]
 
 
 def of_address(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
-    """Return the parameters that the page below will use, before it is drawn; raise BadInput."""
+    """The parameters that the page below will use, before it is drawn; raises BadInput."""
     if lesson.fixed_value("parameters") is not None:
         kind = find(algorithm_id)
         return typed_parameters(kind, _lesson_texts(kind))
@@ -162,14 +166,14 @@ def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> Any:
-    """Return a number with three digits; any other value as it is."""
+    """A number with three digits; any other value as it is."""
     if isinstance(value, float):
         return float(f"{value:.3g}")
     return value
 
 
 def linked_parameters(algorithm_id: str) -> dict[str, Any]:
-    """Return parameters set by a link, a lesson or Tune; raise BadInput.
+    """Parameters set by a link, a lesson or Tune; raises BadInput.
 
     They have no widgets. Differences from the recommendation are shown with a button that resets
     them.

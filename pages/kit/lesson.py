@@ -17,13 +17,15 @@ SEAT = "seat"
 PLACE = "at"
 # in the address: the teacher looks at the class as a student, who counts from the first answer on
 PREVIEW = "preview"
-UNSENT = "lesson.unsent"  # in the session: why the server does not have the last answers
+UNSENT = (
+    "lesson.unsent"  # in the session: why the server does not have the last answers
+)
 # prefixes of the session's keys that survive a change of the lesson's page
 STAYS = ("lesson.", "visitor.", "data.", "runs.")
 
 
 def current(owner: str = "") -> LessonLink | None:
-    """Return the current page of the session's lesson. owner: the visitor's name in the store.
+    """The current page of the session's lesson. owner: the visitor's name in the store.
 
     Raises BadInput if the server cannot open the answers of this seat.
     """
@@ -61,17 +63,21 @@ def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
     """Open the page in the address, otherwise the last page that this seat opened."""
     state = st.session_state
     last = len(sequence.steps) - 1
-    _take_seat(sequence.id, sequence.id if sequence.gathers else class_records.NO_CLASS, owner)
+    _take_seat(
+        sequence.id, sequence.id if sequence.gathers else class_records.NO_CLASS, owner
+    )
     state["lesson.sequence"] = sequence
     state["lesson.token"] = token
     state["lesson.preview"] = PREVIEW in st.query_params and not _has_answer()
-    opened_pages = [step for step in range(last + 1) if f"{step}.opened" in state["lesson.answers"]]
+    opened_pages = [
+        step for step in range(last + 1) if f"{step}.opened" in state["lesson.answers"]
+    ]
     page = _place_in_address()
     _open(max(opened_pages, default=0) if page is None else page)
 
 
 def _place_in_address() -> int | None:
-    """Return the page of the sequence in the address, from 0; None for none."""
+    """The page of the sequence in the address, from 0; None for none."""
     text = st.query_params.get(PLACE, "")[:4]
     steps = st.session_state["lesson.sequence"].steps
     if text.isdecimal() and 1 <= int(text) <= len(steps):
@@ -80,7 +86,7 @@ def _place_in_address() -> int | None:
 
 
 def take_own_seat(owner: str) -> None:
-    """Take the seat of a learner without a teacher's link, once; raise BadInput as `current`."""
+    """Take the seat of a learner without a teacher's link, once; raises BadInput as `current`."""
     if "lesson.seat" not in st.session_state:
         _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
 
@@ -104,7 +110,7 @@ def _take_seat(course: str, class_id: str, owner: str) -> None:
 
 
 def seat() -> str | None:
-    """Return the session's seat for the address once there are answers to keep."""
+    """The session's seat for the address once there are answers to keep."""
     if not st.session_state.get("lesson.answers"):
         return None
     own_seat: str = st.session_state["lesson.seat"]
@@ -136,14 +142,14 @@ def forget_settings() -> None:
 
 
 def address() -> dict[str, str]:
-    """Return the address parameters of the current page of the lesson."""
+    """The address parameters of the current page of the lesson."""
     state = st.session_state
     link: LessonLink = state["lesson.link"]
     return _own() | BY_ID[link.page].query | link.query
 
 
 def _own() -> dict[str, str]:
-    """Return the address parameters of a teacher's link: link, seat, page, preview."""
+    """The address parameters of a teacher's link: link, seat, page, preview."""
     state = st.session_state
     if "lesson.token" not in state:
         return {}
@@ -158,7 +164,7 @@ def _own() -> dict[str, str]:
 
 
 def fixed_value(name: str) -> str | None:
-    """Return the text to which the lesson fixes a control; '' for its default, None if free."""
+    """The text to which the lesson fixes a control; '' for its default, None if free."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     if link is not None and name in link.fixed:
         return link.query.get(name, "")
@@ -173,7 +179,7 @@ def link_values() -> dict[str, str]:
 
 
 def page_values() -> dict[str, str] | None:
-    """Return the link's values if the lesson fixes the page's own controls."""
+    """The link's values if the lesson fixes the page's own controls."""
     link: LessonLink | None = st.session_state.get("lesson.link")
     if link is not None and "page" in link.fixed:
         return dict(link.query)
@@ -191,7 +197,7 @@ def sequence() -> LessonSequence | None:
 
 
 def is_preview() -> bool:
-    """Return whether a teacher looks at the class as a student and has answered nothing yet."""
+    """Whether a teacher looks at the class as a student and has answered nothing yet."""
     return bool(st.session_state.get("lesson.preview"))
 
 
@@ -200,12 +206,12 @@ def _has_answer() -> bool:
 
 
 def place() -> int:
-    """Return the current page of the sequence, from 0."""
+    """The current page of the sequence, from 0."""
     return int(st.session_state.get("lesson.place", 0))
 
 
 def answers(of: str = "") -> dict[str, str]:
-    """Return the answers by step, of this page of the sequence or of the lesson `of`."""
+    """The answers by step, of this page of the sequence or of the lesson `of`."""
     answer_texts: dict[str, str] = st.session_state.setdefault("lesson.answers", {})
     start = _start(of)
     return {
@@ -239,7 +245,10 @@ def send() -> None:
     state = st.session_state
     try:
         class_records.record(
-            _class_id(), state["lesson.seat"], state["lesson.answers"], state["lesson.by_login"]
+            _class_id(),
+            state["lesson.seat"],
+            state["lesson.answers"],
+            state["lesson.by_login"],
         )
     except BadInput as error:
         state[UNSENT] = error.args[0]

@@ -14,7 +14,8 @@ from pages.kit import lesson, safe_text
 from pages.kit.safe_text import escape_letters
 
 YOUR_ADDRESS = (
-    " The address of this page is yours: do not share it. Anyone who opens it continues as you."
+    " The address of this page is yours: do not share it. "
+    "Anyone who opens it continues as you."
 )
 FINISHED = "finished"  # kept with the day on which the sequence was finished
 
@@ -37,7 +38,9 @@ def draw() -> None:
             _draw_way(sequence)
         if has_words:
             title = escape_letters(link.title) or "Lesson"
-            st.markdown(f":material/school: **{title}**  \n{escape_letters(link.question)}")
+            st.markdown(
+                f":material/school: **{title}**  \n{escape_letters(link.question)}"
+            )
         if has_steps:
             draw_notice(link)
         asks = link.choices or (link.question and link.page != "lessons")
@@ -51,13 +54,17 @@ def _draw_messages() -> None:
     if reason := st.session_state.get(lesson.UNSENT):
         _draw_unsent(reason)
     if lesson.is_preview():
-        st.info("You see this class as a student does. You count as a student once you answer.")
+        st.info(
+            "You see this class as a student does. You count as a student once you answer."
+        )
 
 
 def _draw_unsent(reason: str) -> None:
     """Say that the server does not have the last answers, with a button that sends them again."""
     with st.container(border=True):
-        st.warning(f"Your last answer or step is not stored. {safe_text.escape(reason)}")
+        st.warning(
+            f"Your last answer or step is not stored. {safe_text.escape(reason)}"
+        )
         st.caption("It is still on this page and is also sent with your next step.")
         st.button("Send again", key="lesson.send", type="primary", on_click=lesson.send)
 
@@ -72,17 +79,23 @@ def _draw_way(sequence: LessonSequence) -> None:
     place = lesson.place()
     last = len(sequence.steps) - 1
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption(f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}")
+        st.caption(
+            f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}"
+        )
         key = "lesson.back"
         args = (place - 1,)
         st.button("Back", key=key, on_click=lesson.go, args=args, disabled=not place)
         if place < last:
             key = "lesson.next"
             args = (place + 1,)
-            st.button("Next page", key=key, type="primary", on_click=lesson.go, args=args)
+            st.button(
+                "Next page", key=key, type="primary", on_click=lesson.go, args=args
+            )
         elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
-    if place == last and (st.session_state.get("lesson.finished") or FINISHED in lesson.answers()):
+    if place == last and (
+        st.session_state.get("lesson.finished") or FINISHED in lesson.answers()
+    ):
         _draw_end(sequence)
 
 
@@ -99,7 +112,9 @@ def _draw_question(link: LessonLink) -> None:
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption("Your answer was sent.")
                 key = f"lesson.change.on{place}"
-                st.button("Change it", key=key, on_click=_begin_change, args=(changing,))
+                st.button(
+                    "Change it", key=key, on_click=_begin_change, args=(changing,)
+                )
             return
     elif own is not None:
         own = choices[int(own)] if choices and own.isdigit() else own
@@ -108,11 +123,17 @@ def _draw_question(link: LessonLink) -> None:
     with st.form("lesson.answering", border=False):
         if choices:
             look: dict[str, Any] = {"index": None, "horizontal": True}
-            texts = {str(number): escape_letters(text) for number, text in enumerate(choices)}
+            texts = {
+                str(number): escape_letters(text) for number, text in enumerate(choices)
+            }
             key = f"lesson.choice.on{place}"
-            answer = st.radio(label, texts, format_func=texts.__getitem__, key=key, **look)
+            answer = st.radio(
+                label, texts, format_func=texts.__getitem__, key=key, **look
+            )
         else:
-            answer = st.text_area(label, key=f"lesson.text.on{place}", max_chars=LONGEST).strip()
+            answer = st.text_area(
+                label, key=f"lesson.text.on{place}", max_chars=LONGEST
+            ).strip()
         submitted = st.form_submit_button("Send")
     if submitted and answer:
         st.session_state.pop(changing, None)
@@ -125,7 +146,7 @@ def _begin_change(changing: str) -> None:
 
 
 def _is_private(link: LessonLink) -> bool:
-    """Return whether a question's answers are only published as counts with noise."""
+    """Whether a question's answers are only published as counts with noise."""
     sequence = lesson.sequence()
     return bool(link.choices) and sequence is not None and sequence.gathers
 
@@ -158,7 +179,9 @@ def draw_notice(link: LessonLink | None = None) -> None:
 def steps_of(link: LessonLink) -> tuple[str, ...]:
     if link.choices:
         return (ANSWER,)
-    if link.page == "lessons" and (taught_lesson := LESSONS.get(link.query.get("lesson", ""))):
+    if link.page == "lessons" and (
+        taught_lesson := LESSONS.get(link.query.get("lesson", ""))
+    ):
         return taught_lesson.steps
     if link.question:
         return (ANSWER,)
@@ -175,7 +198,9 @@ def _draw_end(sequence: LessonSequence) -> None:
         if any(f"{place}.{step}" not in answers for step in steps_of(link))
     ]
     if open_pages:
-        st.warning(f"Please answer the questions on page {', '.join(open_pages)} first.")
+        st.warning(
+            f"Please answer the questions on page {', '.join(open_pages)} first."
+        )
         return
     rights = [
         answers.get(f"{place}.{part.id}") == str(part.right)

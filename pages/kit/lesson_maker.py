@@ -76,7 +76,10 @@ def _draw_form(page: Page) -> None:
     )
     parts, gathers = _ask(page)
     with st.container(horizontal=True):
-        for key, words in {"lesson.make": "Make it", "lesson.add": "Add to a sequence"}.items():
+        for key, words in {
+            "lesson.make": "Make it",
+            "lesson.add": "Add to a sequence",
+        }.items():
             st.button(words, key=key, on_click=_put, args=(PRESSED_BUTTON, key))
     pressed = st.session_state.pop(PRESSED_BUTTON, None)
     try:
@@ -101,7 +104,9 @@ def _draw_form(page: Page) -> None:
 def _ask(page: Page) -> tuple[dict[str, object], bool]:
     left, right = st.columns(2, gap="large")
     with left:
-        title = st.text_input("Title", key="lesson.title", max_chars=120, persist_state="session")
+        title = st.text_input(
+            "Title", key="lesson.title", max_chars=120, persist_state="session"
+        )
         question = st.text_area(
             "Question", key="lesson.question", max_chars=600, persist_state="session"
         )
@@ -115,7 +120,10 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
     with right:
         locked_controls, hidden_controls = _ask_locks(page)
         gathers = st.toggle(
-            "Collect answers for a class view", True, key="lesson.gathers", persist_state="session"
+            "Collect answers for a class view",
+            True,
+            key="lesson.gathers",
+            persist_state="session",
         )
     return {
         "page": page.id,
@@ -136,7 +144,9 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
     )
     if choice == AS_CHOSEN:
         selections = (
-            st.multiselect(label, CONTROLS, first, format_func=CONTROLS.__getitem__, key=key)
+            st.multiselect(
+                label, CONTROLS, first, format_func=CONTROLS.__getitem__, key=key
+            )
             for label, key, first in (
                 ("Locked", "lesson.locked", ["dataset", "algorithm", "seed"]),
                 ("Hidden", "lesson.hidden", []),
@@ -147,7 +157,9 @@ def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if choice == EVERYTHING:
         return (), ()
     controls = tuple(
-        control for control in CONTROLS if control != "epsilon" or choice != ONLY_EPSILON
+        control
+        for control in CONTROLS
+        if control != "epsilon" or choice != ONLY_EPSILON
     )
     out_of_sight = st.toggle("Hide what is locked", key="lesson.hide")
     if out_of_sight:
@@ -175,19 +187,26 @@ def add(link: LessonLink) -> None:
 
 
 def differences(names: Sequence[str], steps: Sequence[LessonLink]) -> list[str]:
-    """Return what tells each page of a sequence from the others of its name; '' for only one.
+    """What tells each page of a sequence from the others of its name; '' for only one.
 
     names: of the pages.
     """
     texts = []
     for place, (name, link) in enumerate(zip(names, steps, strict=True)):
-        alike = [step for step, other in zip(steps, names, strict=True) if other == name]
+        alike = [
+            step for step, other in zip(steps, names, strict=True) if other == name
+        ]
         if len(alike) == 1:
             texts.append("")
             continue
         parameters = dict.fromkeys(key for one in alike for key in one.query)
-        differing = [key for key in parameters if len({one.query.get(key) for one in alike}) > 1]
-        parts = [f"{CONTROLS.get(key, key)}: {link.query.get(key, 'default')}" for key in differing]
+        differing = [
+            key for key in parameters if len({one.query.get(key) for one in alike}) > 1
+        ]
+        parts = [
+            f"{CONTROLS.get(key, key)}: {link.query.get(key, 'default')}"
+            for key in differing
+        ]
         if len({one.choices for one in alike}) > 1:
             parts.append(f"answers: {', '.join(link.choices) or 'in their own words'}")
         if len({one.fixed for one in alike}) > 1:
@@ -201,9 +220,11 @@ def differences(names: Sequence[str], steps: Sequence[LessonLink]) -> list[str]:
 
 
 def class_of(steps: Sequence[LessonLink], title: str, gathers: bool) -> LessonSequence:
-    """Return the sequence of these pages; equal pages are one class. Raise BadInput."""
+    """The sequence of these pages; equal pages are one class. Raise BadInput."""
     sequence = LessonSequence.parse(steps=tuple(steps), title=title, gathers=gathers)
-    return sequence.model_copy(update={"id": _classes().setdefault(_pages_key(steps), sequence.id)})
+    return sequence.model_copy(
+        update={"id": _classes().setdefault(_pages_key(steps), sequence.id)}
+    )
 
 
 def keep_class(sequence: LessonSequence) -> None:
@@ -239,14 +260,21 @@ def show_links(sequence: LessonSequence) -> None:
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
         path, _, query = address(link_token(sequence, TEACHER), "teach").partition("?")
-        lessons = urljoin(path, BY_ID["lessons"].section)  # its address, from that of any page
+        # its address, from that of any page
+        lessons = urljoin(path, BY_ID["lessons"].section)
         st.code(f"{lessons}?{query}", language=None, wrap_lines=True)
         st.link_button("Open the class view", f"{lessons}?{query}", type="primary")
         st.caption("It shows a room code of six letters, which opens the class too.")
     with st.expander("Embed in a course site"):
-        whole = address(token, embed="true").replace("&", "&amp;").replace('"', "&quot;")
-        frame = f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'
+        whole = (
+            address(token, embed="true").replace("&", "&amp;").replace('"', "&quot;")
+        )
+        frame = (
+            f'<iframe src="{whole}" width="100%" height="800" title="dpmf"></iframe>'
+        )
         st.code(frame, language="html", wrap_lines=True)
-        st.caption("The server's operator must first name the course site in DPMF_EMBED_IN.")
+        st.caption(
+            "The server's operator must first name the course site in DPMF_EMBED_IN."
+        )
     if not signing.key_is_lasting():
         st.warning(escape_letters(signing.WARNING))

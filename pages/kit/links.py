@@ -31,7 +31,7 @@ def without_none(values: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def came_back() -> bool:
-    """Return whether the browser's back or forward button led here, so that its address wins."""
+    """Whether the browser's back or forward button led here, so that its address wins."""
     return streamlit_internals.is_history_navigation()
 
 
@@ -60,9 +60,11 @@ def draw_qr_code(url: str) -> None:
 
 
 def qr_image(url: str) -> str:
-    """Return the QR code of a link as HTML; raise segno.DataOverflowError if it is too long."""
+    """The QR code of a link as HTML; raises segno.DataOverflowError if it is too long."""
     code = segno.make(url, error="l", micro=False)
-    image = html.escape(code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True))
+    image = html.escape(
+        code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True)
+    )
     alt = html.escape(f"QR code of the link {url}")
     return f'<img class="qr-code" src="{image}" alt="{alt}">'
 
@@ -77,7 +79,9 @@ def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> Non
 
 
 def go(name: str, parameters: Mapping[str, str] | None = None) -> None:
-    st.switch_page(_as_streamlit(name), query_params=BY_ID[name].query | dict(parameters or {}))
+    st.switch_page(
+        _as_streamlit(name), query_params=BY_ID[name].query | dict(parameters or {})
+    )
 
 
 def draw_ways(
@@ -101,9 +105,12 @@ def draw_ways(
 
 
 def _as_streamlit(name: str) -> st.Page:
-    """Return the section of a page as the navigation declared it."""
+    """The section of a page as the navigation declared it."""
     page = BY_ID[name]
     declared: dict[str, st.Page] = st.session_state.get(DECLARED, {})
     return declared.get(page.section) or st.Page(
-        page.script, title=page.title, url_path=page.section, default=page.section == HOME
+        page.script,
+        title=page.title,
+        url_path=page.section,
+        default=page.section == HOME,
     )

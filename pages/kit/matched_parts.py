@@ -34,7 +34,7 @@ class MatchedParts:
 def find_parts(
     page: str, choice: SidebarChoice, spec: RunSpec, best: RunSpec
 ) -> MatchedParts | None:
-    """Return components of a stored or shipped run, or None; cached on public data."""
+    """Components of a stored or shipped run, or None; cached on public data."""
     match = _cached_parts if choice.entry.public else match_parts
     try:
         return match(page, spec.model_dump_json(), best.model_dump_json())
@@ -42,11 +42,13 @@ def find_parts(
         package_parts = shipped_runs.view_data(spec, MATCHED_PARTS)
     if package_parts is None:
         return None
-    return MatchedParts(package_parts["parts"], package_parts["alike"], package_parts["coherence"])
+    return MatchedParts(
+        package_parts["parts"], package_parts["alike"], package_parts["coherence"]
+    )
 
 
 def match_parts(page: str, spec: str, best: str) -> MatchedParts:
-    """Return a run's components in the order of their partners; raise LookupError without the runs.
+    """A run's components in the order of their partners; raises LookupError without the runs.
 
     spec, best: JSON.
     """
@@ -72,4 +74,6 @@ def _contents(page: str, run: Run) -> list[WordsOrPicture]:
     return [base64.b64encode(file).decode() for file in small_pictures(run)]
 
 
-_cached_parts = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(match_parts)
+_cached_parts = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(
+    match_parts
+)

@@ -40,7 +40,7 @@ def _freeze_startup_objects() -> None:
 
 
 def _view(section: page_table.AppSection) -> page_table.Page | None:
-    """Return the view of a section in the address, or None if this visitor may not open it."""
+    """The view of a section in the address, or None if this visitor may not open it."""
     page = page_table.page_of(section.id, st.query_params.get(section.parameter, ""))
     if page is not None and page.for_operator and not who.operator:
         return None
@@ -59,7 +59,9 @@ def _open(visible: bool) -> page_table.Page:
             url_path=section.id,
             default=section.id == page_table.HOME,
         )
-    page = st.navigation(list(streamlit_pages.values()), position="top" if visible else "hidden")
+    page = st.navigation(
+        list(streamlit_pages.values()), position="top" if visible else "hidden"
+    )
     # Streamlit gives the default page an empty address
     return views[page.url_path or page_table.HOME]
 
@@ -121,19 +123,24 @@ def _draw_unknown(page: page_table.Page) -> None:
     st.warning(safe_text.escape(words))
     with st.container(horizontal=True, gap="xsmall"):
         for other in page_table.SECTIONS.values():
-            st.page_link(streamlit_pages[other.id], label=other.title, icon=other.material_icon)
+            st.page_link(
+                streamlit_pages[other.id], label=other.title, icon=other.material_icon
+            )
 
 
 def _draw(page: page_table.Page) -> None:
     if page.data_kind is not None:
         unused = list(page.unused)
-        source = st.session_state.get("accountant.source", st.query_params.get("from", "hand"))
+        source = st.session_state.get(
+            "accountant.source", st.query_params.get("from", "hand")
+        )
         if page.id == "ledger" and source == "hand":
             unused.append("epsilon")
         sidebar.draw(page.data_kind, unused)
     if page.section != page_table.HOME:
         section = page_table.SECTIONS[page.section].title
-        names = dict.fromkeys((page.title, section, PRODUCT))  # a section may be named as its view
+        # a section may be named as its view
+        names = dict.fromkeys((page.title, section, PRODUCT))
         st.set_page_config(page_title=" · ".join(names))
     if lesson_link is None:
         _draw_unknown(page)

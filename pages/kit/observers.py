@@ -15,7 +15,11 @@ USERS = "users"
 SKETCH = "sketch"
 RETENTION = "retention"
 # by algorithm: its design, if people's ratings do not reach a curator who adds noise to a sum
-OF_ALGORITHM = {"input-perturbation": "ratings", "dpnmf-laplace": "ratings", "local-bias": "local"}
+OF_ALGORITHM = {
+    "input-perturbation": "ratings",
+    "dpnmf-laplace": "ratings",
+    "local-bias": "local",
+}
 LETTERS = 16  # in a row of the diagram's words
 IN_LESSON = ("exact", USERS, "local")
 WITH_NOISE = "#0072B2"
@@ -23,7 +27,7 @@ WITHOUT_NOISE = "#E69F00"
 
 
 def design_of(algorithm: str) -> str:
-    """Return the design of a private algorithm on ratings."""
+    """The design of a private algorithm on ratings."""
     return OF_ALGORITHM.get(algorithm, USERS)
 
 
@@ -49,7 +53,7 @@ def draw_lesson(names: Sequence[str] = IN_LESSON) -> None:
 
 
 def table(design: Design) -> pd.DataFrame:
-    """Return for each observer what they see without and with noise, and learn about you."""
+    """What each observer sees without and with noise, and what they learn about you."""
     rows = [(one.name, one.exact, one.noisy, one.learns) for one in design.observers]
     columns = ["who looks", "sees without noise", "sees with noise", "learns about you"]
     return pd.DataFrame(rows, columns=columns)
@@ -82,7 +86,7 @@ def _draw(key: str, design: Design) -> None:
 
 
 def dot(design: Design, observer: Observer) -> str:
-    """Return the diagram in the language of Graphviz, with what one observer sees in colour."""
+    """The diagram in the language of Graphviz, with what one observer sees in colour."""
     is_dark = colours.is_dark()
     box = "#f4f5f7"
     line = "#6b7280"
@@ -117,7 +121,8 @@ def dot(design: Design, observer: Observer) -> str:
         lines.append(f"{flow.start} -> {flow.end} [label={words}, style={style}]")
     between = {frozenset((flow.start, flow.end)) for flow in design.flows}
     for one in design.observers:
-        style = "bold" if one == observer else "invis"  # the same layout for every observer
+        # the same layout for every observer
+        style = "bold" if one == observer else "invis"
         for name in one.sees:
             if frozenset((name, one.id)) not in between:
                 lines.append(f"{name} -> {one.id} [style={style}, arrowhead=open]")

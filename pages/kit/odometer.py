@@ -33,11 +33,13 @@ PROMISE = (
     " when the file is removed."
 )
 
-HELD_BEFORE = "odometer.held"  # in the session: totals when they were first shown, by data set
+HELD_BEFORE = (
+    "odometer.held"  # in the session: totals when they were first shown, by data set
+)
 
 
 def decision_about(data_id: str, planned: Sequence[Charge]) -> Decision:
-    """Return the total and the certainty of a decision: the account's charges and planned ones."""
+    """The total and the certainty of a decision: the account's charges and planned ones."""
     account = account_of(data_id)
     if account is None:
         return decide((), planned)
@@ -53,7 +55,9 @@ def terms(total: Total) -> str:
     )
 
 
-def panel(data_id: str, where: str, units: int, *, awaits: bool = False, title: str = "") -> None:
+def panel(
+    data_id: str, where: str, units: int, *, awaits: bool = False, title: str = ""
+) -> None:
     """Draw a private data set's total, its account and its budget.
 
     where: distinguishes places on a page. units: number of rows. awaits: whether the page waits for
@@ -97,7 +101,10 @@ def _draw_total(account: Account, title: str) -> None:
     if budget is not None:
         what += f" of {epsilon_text(budget.epsilon)}"
     if title:
-        st.header(f"Released from {safe_text.escape_letters(title)} so far: {what}", anchor=False)
+        st.header(
+            f"Released from {safe_text.escape_letters(title)} so far: {what}",
+            anchor=False,
+        )
     else:
         st.markdown(linked(f"**Released from these data so far: {what}**"))
     if budget is not None:
@@ -107,7 +114,7 @@ def _draw_total(account: Account, title: str) -> None:
 
 
 def _left_words(account: Account, budget: AccountBudget) -> str:
-    """Return how much the budget leaves, rounded down."""
+    """How much the budget leaves, rounded down."""
     try:
         left = remaining([entry.charge for entry in account.entries], budget)
     except BadInput as error:
@@ -117,13 +124,13 @@ def _left_words(account: Account, budget: AccountBudget) -> str:
 
 
 def _held_before(data_id: str, account: Account) -> float:
-    """Return the total that the account held when this session first showed it."""
+    """The total that the account held when this session first showed it."""
     totals: dict[str, float] = st.session_state.setdefault(HELD_BEFORE, {})
     return totals.setdefault(data_id, account.total.epsilon)
 
 
 def _held_words(data_id: str, held_before: float) -> str:
-    """Return which totals this account holds, and which it does not."""
+    """Which totals this account holds, and which it does not."""
     if not is_own(data_id):
         return "This account is kept with the data, also after a reload."
     beginning = "Its account began at 0 when it was uploaded here."
@@ -166,7 +173,7 @@ def _draw_account(account: Account, total: Total) -> None:
 
 
 def _row(line: AccountLine) -> dict[str, Any]:
-    """Return a line of an account as a row of its table."""
+    """A line of an account as a row of its table."""
     each = _epsilon_cell(line.each)
     if line.each is not None and line.together is None:
         each += f" per {line.unit}"  # it differs from that of the total
@@ -221,7 +228,9 @@ def _budget(account: Account, where: str, units: int) -> None:
         width="stretch",
     ):
         _set(account, epsilon, delta, allow_unprotected)
-    if budget and st.button("Remove the budget", key=f"{where}.budget.none", width="stretch"):
+    if budget and st.button(
+        "Remove the budget", key=f"{where}.budget.none", width="stretch"
+    ):
         _set(account, None, None)
     st.caption(
         "Runs that would exceed the budget are refused before they release anything. If you raise"
@@ -230,7 +239,10 @@ def _budget(account: Account, where: str, units: int) -> None:
 
 
 def _set(
-    account: Account, epsilon: float | None, delta: float | None, allow_unprotected: bool = False
+    account: Account,
+    epsilon: float | None,
+    delta: float | None,
+    allow_unprotected: bool = False,
 ) -> None:
     try:
         account.set_budget(epsilon, delta, allow_unprotected=allow_unprotected)

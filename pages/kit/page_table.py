@@ -9,7 +9,13 @@ from dpmf_core.base.registry import by_id
 from dpmf_core.runs.first_views import DataKind
 
 FOLDER = Path(__file__).parents[1]
-ONE_RUN = ("algorithm", "calibration", "noise", "row_count")  # controls of a single private run
+# controls of a single private run
+ONE_RUN = (
+    "algorithm",
+    "calibration",
+    "noise",
+    "row_count",
+)
 
 
 @dataclass(frozen=True)
@@ -164,22 +170,24 @@ _ADDRESSES = _pages_by_address()
 
 
 def page_meant(address: str) -> Page | None:
-    """Return the page that an address means, exactly or nearly; or None."""
+    """The page that an address means, exactly or nearly; or None."""
     return _ADDRESSES.get(_plain(address))
 
 
 def view_meant(page: Page, parameters: Collection[str]) -> Page:
-    """Return the view that a link to a section's first view means by its parameters."""
+    """The view that a link to a section's first view means by its parameters."""
     if page.view or SECTIONS[page.section].parameter in parameters:
         return page
     for view in PAGES:
-        if view.section == page.section and not set(view.parameters).isdisjoint(parameters):
+        if view.section == page.section and not set(view.parameters).isdisjoint(
+            parameters
+        ):
             return view
     return page
 
 
 def page_address(name: str, parameters: Collection[str] = ()) -> str | None:
-    """Return the address of the page that a name means; '' for the first page, None for none.
+    """The address of the page that a name means; '' for the first page, None for none.
 
     parameters: names of those in the link.
     """
@@ -192,7 +200,7 @@ def page_address(name: str, parameters: Collection[str] = ()) -> str | None:
 
 
 def page_of(section: str, view: str) -> Page | None:
-    """Return the view of a section that an address names; None for an unknown one."""
+    """The view of a section that an address names; None for an unknown one."""
     if not view:
         return first_page(section)
     page = page_meant(view)

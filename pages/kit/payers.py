@@ -39,18 +39,20 @@ DrawsByMethod = Mapping[str, Sequence[Run]]
 
 
 def _rows(runs: DrawsByMethod, by: str) -> list[tuple[str, str, str, float]]:
-    """Return group, name, id and mean held-out RMSE of each method in each quarter."""
+    """Group, name, id and mean held-out RMSE of each method in each quarter."""
     rows = []
     for name, draws in runs.items():
         for place, group in enumerate(GROUPS[by][1]):
             errors = _errors(draws, by, place)
             if errors:
-                rows.append((group, name, draws[0].spec.algorithm, statistics.fmean(errors)))
+                rows.append(
+                    (group, name, draws[0].spec.algorithm, statistics.fmean(errors))
+                )
     return rows
 
 
 def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
-    """Return the RMSE of the draws in one quarter, without draws that lack it."""
+    """The RMSE of the draws in one quarter, without draws that lack it."""
     errors = []
     for run in draws:
         quarters = run.record.buckets.get(by, ())
@@ -64,7 +66,7 @@ def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
 
 
 def errors_by_quarter(runs: DrawsByMethod, by: str) -> pd.DataFrame:
-    """Return group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
+    """Group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
     return pd.DataFrame(_rows(runs, by), columns=["group", "name", "id", "rmse"])
 
 
@@ -96,7 +98,7 @@ def _quarters_figure(runs: DrawsByMethod, by: str) -> charts.Ready:
 
 
 def costs(runs: DrawsByMethod, private: str, plain: str, by: str) -> list[float]:
-    """Return a private method's mean increase in RMSE in each quarter, from fewest to most ratings.
+    """A private method's mean increase in RMSE in each quarter, from fewest to most ratings.
 
     Empty if a quarter of either method is missing.
     """
@@ -112,7 +114,7 @@ def costs(runs: DrawsByMethod, private: str, plain: str, by: str) -> list[float]
 
 
 def finding(runs: DrawsByMethod, private: str, plain: str) -> tuple[str, str]:
-    """Return a heading, and who pays most and least, of people and of items; '' if unknown.
+    """A heading, and who pays most and least, of people and of items; '' if unknown.
 
     private, plain: names of a private method and of the one it is compared with.
     """
@@ -134,4 +136,7 @@ def finding(runs: DrawsByMethod, private: str, plain: str) -> tuple[str, str]:
         parts.append(
             f"**{most_paying}** pay most ({most:+.3f}), {least_paying} least ({least:+.3f})"
         )
-    return "Who pays for privacy?", f"RMSE of {private} compared with {plain}: {'; '.join(parts)}."
+    return (
+        "Who pays for privacy?",
+        f"RMSE of {private} compared with {plain}: {'; '.join(parts)}.",
+    )

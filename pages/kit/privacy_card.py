@@ -17,8 +17,18 @@ from dpmf_core.privacy import (
     normal_form,
 )
 from dpmf_core.privacy.accounting import group_epsilon, rule_of
-from dpmf_core.privacy.certainty import WHAT_IS_AN_EXCEPTION, Certainty, certainty_of, success_text
-from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
+from dpmf_core.privacy.certainty import (
+    WHAT_IS_AN_EXCEPTION,
+    Certainty,
+    certainty_of,
+    success_text,
+)
+from dpmf_core.privacy.formatting import (
+    budget_text,
+    delta_text,
+    epsilon_in_full,
+    epsilon_text,
+)
 from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord
@@ -58,7 +68,7 @@ def ledger_table(event: Event) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=256)
 def rules_table(event: Event, delta: float, unit: str = "user") -> pd.DataFrame:
-    """Return every rule's epsilon under the unit's neighbouring relations, as text."""
+    """Every rule's epsilon under the unit's neighbouring relations, as text."""
     relations = (Relation.ADD_REMOVE,) if unit == VALUE else tuple(Relation)
     columns = {
         f"ε, {neighbours(unit, relation)}": every_epsilon(event, delta, relation)
@@ -124,7 +134,7 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
 
 
 def plural(unit: str) -> str:
-    """Return the plural of a unit, such as "images" or "values of a rating"."""
+    """The plural of a unit, such as "images" or "values of a rating"."""
     if unit == VALUE:
         return "values of a rating"
     return f"{unit}s"
@@ -140,7 +150,9 @@ def draw(event: Event, guarantee: Promise, delta: float) -> None:
         _inside(event, guarantee, delta, None)
 
 
-def label(event: Event, guarantee: Promise, delta: float, public: bool, each: int = EACH) -> None:
+def label(
+    event: Event, guarantee: Promise, delta: float, public: bool, each: int = EACH
+) -> None:
     """Draw the privacy card of a run with its details folded.
 
     public: whether the data are public, so that the noise can be drawn again. each: units per
@@ -174,18 +186,25 @@ def _in_full(event: Event, guarantee: Promise, delta: float) -> str:
 
 def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
     releases = normal_form(event)
-    same_both_ways = releases and all(leaf.replace_one_factor == 1 for leaf, _ in releases)
+    same_both_ways = releases and all(
+        leaf.replace_one_factor == 1 for leaf, _ in releases
+    )
     if same_both_ways and guarantee.unit != VALUE:
-        st.caption("The noise covers replacing a row, so ε is the same under both relations.")
+        st.caption(
+            "The noise covers replacing a row, so ε is the same under both relations."
+        )
 
 
-def _inside(event: Event, guarantee: Promise, delta: float, public: bool | None) -> None:
+def _inside(
+    event: Event, guarantee: Promise, delta: float, public: bool | None
+) -> None:
     """Draw the guarantee in words, the ledger and every rule. public: None without a run."""
     st.write(linked(guarantee.words))
     if public is not None and normal_form(event):
         st.caption(
             noise_words(
-                (release.mechanism for release, _ in normal_form(event)), reproducible=public
+                (release.mechanism for release, _ in normal_form(event)),
+                reproducible=public,
             )
         )
     if guarantee.taken_as_public:
@@ -212,14 +231,14 @@ def attack_link(algorithm: str) -> None:
 
 @functools.lru_cache(maxsize=256)
 def _curve(event: Event) -> pd.DataFrame:
-    """Return the lowest false negative rate of any attack by false positive rate."""
+    """The lowest false negative rate of any attack by false positive rate."""
     alarms = [step / 100 for step in range(101)]
     return pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
 
 
 @functools.lru_cache(maxsize=64)
 def _trade_off(event: Event, is_dark: bool) -> charts.Ready:
-    """Return the figure of the curve. is_dark: the theme, whose colours it has."""
+    """The figure of the curve. is_dark: the theme, whose colours it has."""
     curve = _curve(event)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
     alt = f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of members."
@@ -235,7 +254,7 @@ def meaning(event: Event, delta: float, unit: str, key: str) -> None:
 def in_hundred(
     epsilon: float, certainty: Certainty, success: float, nominal: str = ""
 ) -> dict[str, object]:
-    """Return what an epsilon means for one unit, for `draw_hundred`.
+    """What an epsilon means for one unit, for `draw_hundred`.
 
     epsilon: the one that is named. success: how often the best attacker is right. nominal:
     "nominal " if a source's rule does not keep the named epsilon.

@@ -28,19 +28,21 @@ FIRST = ("Run", "This run")  # a single run; the page's own among others
 
 
 def is_private(work: Computation) -> bool:
-    """Return whether work is on data that are not public; an audit's data are simulated."""
+    """Whether work is on data that are not public; an audit's data are simulated."""
     return bool(names_of_private({"": work}))
 
 
 def names_of_private(works: Mapping[str, Computation]) -> set[str]:
-    """Return names of works on private data, looking up each data set once."""
+    """Names of works on private data, looking up each data set once."""
     is_public = functools.cache(data_sets.is_public)
     data_ids = {name: _data_id(work) for name, work in works.items()}
-    return {name for name, data_id in data_ids.items() if data_id and not is_public(data_id)}
+    return {
+        name for name, data_id in data_ids.items() if data_id and not is_public(data_id)
+    }
 
 
 def _data_id(work: Computation) -> str:
-    """Return the id of the data that work is on; '' if it reads none."""
+    """The id of the data that work is on; '' if it reads none."""
     data: DataSpec | None = getattr(work, "data", None)
     if data is None:
         return ""
@@ -62,7 +64,7 @@ def buy(works: Sequence[Computation]) -> None:
 def admit(
     specs: Mapping[str, Computation], current_work: Mapping[str, Any]
 ) -> tuple[dict[str, Computation], bool]:
-    """Return the works that may be submitted, and whether any of them was requested by a button.
+    """The works that may be submitted, and whether any of them was requested by a button.
 
     All work on public data may. On private data, work that was requested, or is finished and
     therefore costs nothing.
@@ -83,7 +85,9 @@ def admit(
     return admitted, remaining != purchases
 
 
-def offer(page: str, withheld: Mapping[str, Computation], specs: Mapping[str, Computation]) -> None:
+def offer(
+    page: str, withheld: Mapping[str, Computation], specs: Mapping[str, Computation]
+) -> None:
     """Draw a button for each kind of withheld work, with the total before and after."""
     parts: dict[str, list[Computation]] = {}
     for name, work in withheld.items():
@@ -91,7 +95,11 @@ def offer(page: str, withheld: Mapping[str, Computation], specs: Mapping[str, Co
     if not parts:
         return
     with st.container(border=True):
-        st.markdown(linked("**Your data are private: nothing is trained on them until you ask.**"))
+        st.markdown(
+            linked(
+                "**Your data are private: nothing is trained on them until you ask.**"
+            )
+        )
         columns = st.columns(min(len(parts), 2))
         for place, (title, works) in enumerate(parts.items()):
             text = title
@@ -102,7 +110,7 @@ def offer(page: str, withheld: Mapping[str, Computation], specs: Mapping[str, Co
 
 
 def _part(name: str, work: Computation, main: Computation | None) -> str:
-    """Return what a button asks for: the page's run, further draws, or other methods."""
+    """What a button asks for: the page's run, further draws, or other methods."""
     if not isinstance(main, RunSpec) or not isinstance(work, RunSpec):
         return FIRST[0]
     if name == "main":
@@ -165,7 +173,7 @@ def draw_button(
 
 
 def price_text(account: Account, charges: Sequence[Charge]) -> str:
-    """Return the charges' price, such as "total ε 2.00 → 2.83, δ 1e-05 → 2e-05".
+    """The charges' price, such as "total ε 2.00 → 2.83, δ 1e-05 → 2e-05".
 
     δ is left out if it does not change, or if nothing was released before.
     """
@@ -184,12 +192,12 @@ def price_text(account: Account, charges: Sequence[Charge]) -> str:
 
 
 def _draws(charges: Sequence[Charge]) -> bool:
-    """Return whether any charge adds to the total."""
+    """Whether any charge adds to the total."""
     return any(charge.covered and (charge.ledger or charge.price) for charge in charges)
 
 
 def label(title: str, work: Computation) -> str:
-    """Return a button's text, on private data with the price."""
+    """A button's text, on private data with the price."""
     account = _account_of(work)
     if account is None:
         return title
@@ -197,14 +205,17 @@ def label(title: str, work: Computation) -> str:
 
 
 def _account_of(work: Computation) -> Account | None:
-    """Return the account of the data that work is on; None for public data."""
+    """The account of the data that work is on; None for public data."""
     if is_private(work):
         return account_of(_data_id(work))
     return None
 
 
 def draw_selection_button(
-    title: str, key: str, spec: PrivateSelection, on_click: Callable[[PrivateSelection], None]
+    title: str,
+    key: str,
+    spec: PrivateSelection,
+    on_click: Callable[[PrivateSelection], None],
 ) -> None:
     """Draw the button of a private selection, and what a budget of its data says about it."""
     limit = under_budget(spec, _account_of(spec))

@@ -27,7 +27,7 @@ def take_code_from_address() -> None:
 
 
 def was_refused() -> bool:
-    """Return whether the last code opened nothing."""
+    """Whether the last code opened nothing."""
     return PROBLEM in st.session_state
 
 
@@ -40,7 +40,11 @@ def draw() -> None:
         st.container(horizontal=True, wrap=False, gap="xsmall"),
     ):
         st.text_input(
-            LABEL, key=TYPED, max_chars=20, placeholder=LABEL, label_visibility="collapsed"
+            LABEL,
+            key=TYPED,
+            max_chars=20,
+            placeholder=LABEL,
+            label_visibility="collapsed",
         )
         st.form_submit_button("Join", on_click=_join)
 

@@ -52,7 +52,7 @@ class RunRequest:
             job.cancel()
 
     def has_ended(self, name: str) -> bool:
-        """Return whether a result is finished, collected or not."""
+        """Whether a result is finished, collected or not."""
         if name in self.results:
             return True
         job = self.jobs.get(name)
@@ -97,15 +97,21 @@ class RunRequest:
         kept = {name for name, spec in specs.items() if stays(name, spec)}
         for name in self.jobs.keys() - kept:
             self.jobs.pop(name).cancel()
-        self.results = {name: result for name, result in self.results.items() if name in kept}
+        self.results = {
+            name: result for name, result in self.results.items() if name in kept
+        }
         self.specs = dict(specs)
         self.called_off = False
         return [name for name in specs if name not in kept]
 
-    def take_known(self, names: Sequence[str], whole: Collection[str] | None) -> list[str]:
+    def take_known(
+        self, names: Sequence[str], whole: Collection[str] | None
+    ) -> list[str]:
         """Take known runs, only on data that the operator allows; return the names of the rest."""
         known = engine().known_runs
-        is_allowed = functools.cache(lambda data: is_own(data) or limits.allowed_here(data))
+        is_allowed = functools.cache(
+            lambda data: is_own(data) or limits.allowed_here(data)
+        )
         with_arrays = names if whole is None else whole
         records: dict[str, RunSpec] = {}
         for name in names:
@@ -119,7 +125,9 @@ class RunRequest:
             if whole_run is not None:
                 self.results[name] = whole_run
         # records may be shipped
-        for name, run in zip(records, known.find_runs(list(records.values())), strict=True):
+        for name, run in zip(
+            records, known.find_runs(list(records.values())), strict=True
+        ):
             if run is not None:
                 self.results[name] = Run(run.record, {})
         return [name for name in names if name not in self.results]

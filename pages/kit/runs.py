@@ -50,7 +50,7 @@ def ask(
     first: Collection[str] = (),
     confirm: str = "",
 ) -> dict[str, Any]:
-    """Return the finished ones of these runs or measurements, and have the rest computed.
+    """Take the finished ones of these runs or measurements, and have the rest computed.
 
     The rest shows its progress here, and the page is drawn again as it finishes. On private data
     only work that a button requested is computed; the rest gets a button with its price. Raises
@@ -83,7 +83,9 @@ def ask(
     return {name: request.results[name] for name in admitted if name in request.results}
 
 
-def _collect(place: str, request: RunRequest, whole: Collection[str] | None, is_new: bool) -> None:
+def _collect(
+    place: str, request: RunRequest, whole: Collection[str] | None, is_new: bool
+) -> None:
     """Take finished results and draw the progress of the rest, repeated once the page is drawn."""
     news = st.empty()
     if request.busy:
@@ -99,7 +101,9 @@ def _collect(place: str, request: RunRequest, whole: Collection[str] | None, is_
         if load <= 1:
             together = max(TOGETHER, together // 8)
         has_first = next(iter(request.specs)) in request.results
-        watch = functools.partial(_watch, place, len(request.results), has_first, together)
+        watch = functools.partial(
+            _watch, place, len(request.results), has_first, together
+        )
         follow(watch, min(SLOWEST, POLL * load), news)
     else:
         news.empty()
@@ -117,7 +121,7 @@ def _wait_for_quick(jobs: Sequence[Job]) -> None:
 def _confirmed(
     place: str, specs: Mapping[str, Computation], signature: str
 ) -> Mapping[str, Computation]:
-    """Return the work that may be submitted: all of it, or what is stored before a button."""
+    """The work that may be submitted: all of it, or what is stored before a button."""
     begun = f"{place}.begun"
     if st.session_state.get(begun) == signature:
         return specs
@@ -174,7 +178,7 @@ def following() -> Iterator[None]:
 
 
 def strain() -> float:
-    """Return the server's load: 1 if quiet, more with many sessions and runs waiting."""
+    """The server's load: 1 if quiet, more with many sessions and runs waiting."""
     return max(1.0, sessions.registry.count_busy() / CROWD, engine().waiting() / MANY)
 
 
@@ -215,15 +219,17 @@ def _draw_troubles(place: str, request: RunRequest) -> None:
 
 
 def queue() -> str:
-    """Return how many runs wait on this server, in a sentence; '' for none."""
+    """How many runs wait on this server, in a sentence; '' for none."""
     waiting = engine().waiting()
     if not waiting:
         return ""
     return f"Runs waiting on this server: {waiting:,}. Visitors take turns."
 
 
-def may_begin(place: str, seconds: float, what: str, signature: str, few: bool = True) -> bool:
-    """Return whether work may begin; much or long work waits for a button with an estimate.
+def may_begin(
+    place: str, seconds: float, what: str, signature: str, few: bool = True
+) -> bool:
+    """Whether work may begin; much or long work waits for a button with an estimate.
 
     signature: identifies the work.
     """
@@ -235,7 +241,9 @@ def may_begin(place: str, seconds: float, what: str, signature: str, few: bool =
     estimate = f"{what} would take about **{duration(seconds)}** (an estimate)."
     words.write(f"{estimate} {queue()}")
     confirm = functools.partial(st.session_state.__setitem__, key, signature)
-    button.button("Start", f"{place}.confirm", type="primary", width="stretch", on_click=confirm)
+    button.button(
+        "Start", f"{place}.confirm", type="primary", width="stretch", on_click=confirm
+    )
     return False
 
 
@@ -245,10 +253,14 @@ def may_begin(place: str, seconds: float, what: str, signature: str, few: bool =
 def note_shipped(specs: Sequence[RunSpec]) -> None:
     """Draw a note if some of these runs are shipped with dpmf and not stored here."""
     lacking = engine().known_runs.lacking(specs)
-    records = [record for record in map(shipped_runs.record, lacking) if record is not None]
+    records = [
+        record for record in map(shipped_runs.record, lacking) if record is not None
+    ]
     if not records:
         return
-    methods = dict.fromkeys(f"{record.title} version {record.version}" for record in records)
+    methods = dict.fromkeys(
+        f"{record.title} version {record.version}" for record in records
+    )
     st.caption(
         f"{len(records)} results shown here are shipped with dpmf and were not computed on this"
         " machine.",

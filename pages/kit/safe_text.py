@@ -14,7 +14,7 @@ from dpmf_datasets import session_files
 
 
 def _escapes(letters: str) -> dict[int, str]:
-    """Return a table for `str.translate` that puts a backslash before each letter."""
+    """A table for `str.translate` that puts a backslash before each letter."""
     return str.maketrans({letter: f"\\{letter}" for letter in letters})
 
 
@@ -46,7 +46,7 @@ def escape_letters(text: str) -> str:
 
 
 def button_label(visible_words: str, spoken_words: str) -> str:
-    """Return the label of a button: words for everyone, and those that a screen reader adds.
+    """The label of a button: words for everyone, and those that a screen reader adds.
 
     `look.css` hides an emphasised part of a button's label from sight alone.
     """
@@ -68,7 +68,7 @@ def _escape(text: str, letters: dict[int, str]) -> str:
 
 
 def count_text(count: int, noun: str) -> str:
-    """Return a number with its noun, such as "1 run" or "2,400 runs"."""
+    """A number with its noun, such as "1 run" or "2,400 runs"."""
     if count == 1:
         return f"1 {noun}"
     return f"{count:,} {noun}s"
@@ -81,7 +81,7 @@ def error(problem: object, note: str = SETTINGS_KEPT) -> None:
 
 
 def message(problem: object) -> str:
-    """Return a problem's sentence, with names of files but no path on the server.
+    """A problem's sentence, with names of files but no path on the server.
 
     One person at their own machine sees paths.
     """
@@ -96,10 +96,12 @@ def message(problem: object) -> str:
 
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return the frame without cells or headings that a spreadsheet would run as formulas."""
+    """The frame without cells or headings that a spreadsheet would run as formulas."""
     safe = frame.rename(columns=spreadsheets.harmless)
     for place, kind in enumerate(safe.dtypes):
-        if pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(kind):
+        if pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(
+            kind
+        ):
             continue
         safe.isetitem(place, safe.iloc[:, place].map(spreadsheets.harmless).array)
     return safe

@@ -18,8 +18,10 @@ SMALLEST_ON_KEYPAD = 1e-4  # a smaller number is written with an exponent
 UNBOUNDED = 1e9  # of a box without a limit of its own
 
 
-def bind(key: str, options: Sequence[Any] | None = None, emptiable: bool = False) -> dict[str, Any]:
-    """Return arguments that tie a widget to the session's value under `key`.
+def bind(
+    key: str, options: Sequence[Any] | None = None, emptiable: bool = False
+) -> dict[str, Any]:
+    """Arguments that tie a widget to the session's value under `key`.
 
     options: of a widget that takes an index. Streamlit tells the browser only once that a value was
     set. A browser that has not drawn the widget by then falls back to the widget's default and
@@ -99,7 +101,7 @@ def segments(label: str, titles: Mapping[Any, str], key: str, **options: Any) ->
 
 
 def read_decimal(text: str) -> float:
-    """Return the number that a person typed, with a point or a comma for its decimals.
+    """The number that a person typed, with a point or a comma for its decimals.
 
     Raises ValueError on other text, and on "1,000", which may mean 1000 or 1.0.
     """
@@ -122,7 +124,7 @@ class NumberRange:
     is_optional: bool = False
 
     def read(self, text: str) -> float | None:
-        """Return a box's number; raise ValueError on any other text."""
+        """A box's number; raises ValueError on any other text."""
         if self.is_optional and not text.strip():
             return None
         number = read_decimal(text)
@@ -156,7 +158,7 @@ def _number_text(number: float | None) -> str:
 
 
 def _shows(text: str, number: float | None) -> bool:
-    """Return whether a box with this text shows the number."""
+    """Whether a box with this text shows the number."""
     if text == _number_text(number):
         return True
     try:

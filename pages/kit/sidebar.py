@@ -21,7 +21,15 @@ from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
-from pages.kit import data_sets, epsilon_grid, forms, lesson, odometer, safe_text, sidebar_values
+from pages.kit import (
+    data_sets,
+    epsilon_grid,
+    forms,
+    lesson,
+    odometer,
+    safe_text,
+    sidebar_values,
+)
 from pages.kit.comparison import source_rule
 from pages.kit.components import TOTAL_EPSILON, Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
@@ -48,10 +56,13 @@ SHAPE_OF = {
 }
 # by kind of data: where the page keeps the parameters that a person has set
 PARAMETERS_OF = {"ratings": "explore", "documents": "topics", "images": "faces"}
-RESOLVED = "sidebar.resolved"  # in the session: choices of this drawing with the best method
+RESOLVED = (
+    "sidebar.resolved"  # in the session: choices of this drawing with the best method
+)
 NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
 CAUTION = (
-    "Units, periods and places of noise differ, so a smaller ε is not always a stronger guarantee."
+    "Units, periods and places of noise differ, so a smaller ε is not always "
+    "a stronger guarantee."
 )
 
 
@@ -95,7 +106,11 @@ def _draw_widgets(unused: Collection[str]) -> None:
             _draw_widget("calibration", partial(_radio, "calibration"), unused)
         if entry.public:
             _draw_widget("noise", partial(_radio, "noise"), unused)
-        if not entry.public or (columns and value(columns)) or value("row_count") != "given":
+        if (
+            not entry.public
+            or (columns and value(columns))
+            or value("row_count") != "given"
+        ):
             _draw_widget("row_count", partial(_radio, "row_count"), unused)
         if data_kind() == "ratings":
             _draw_of_links(unused)
@@ -109,7 +124,9 @@ def _draw_of_links(unused: Collection[str]) -> None:
         _draw_widget("test_fraction", _test_fraction, unused)
 
 
-def _draw_widget(name: str, widget: Callable[[bool], None], unused: Collection[str]) -> None:
+def _draw_widget(
+    name: str, widget: Callable[[bool], None], unused: Collection[str]
+) -> None:
     """Draw a widget unless it is hidden or unused; lock it if the lesson fixes it."""
     if name not in unused and not lesson.is_hidden(name):
         widget(lesson.fixed_value(name) is not None)
@@ -127,14 +144,16 @@ def show_complaints() -> None:
 
 
 def choice() -> SidebarChoice:
-    """Return the chosen run; the best known method is resolved at the chosen epsilon."""
+    """The chosen run; the best known method is resolved at the chosen epsilon."""
     values = {control.id: value(control.id) for control in controls()}
     if values["algorithm"] != data_sets.BEST:
         return SidebarChoice(**values)
     # no source has a rule for the best of several methods
     values |= {"algorithm": RECOMMENDED["ratings"], "calibration": "exact"}
     recommended = SidebarChoice(**values, is_best=True)
-    known: dict[SidebarChoice, SidebarChoice] = st.session_state.setdefault(RESOLVED, {})
+    known: dict[SidebarChoice, SidebarChoice] = st.session_state.setdefault(
+        RESOLVED, {}
+    )
     if recommended not in known:
         best = epsilon_grid.best_method(recommended)
         known[recommended] = replace(recommended, algorithm=best)
@@ -352,10 +371,17 @@ def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
 def draw_bar(unused: Collection[str]) -> None:
     """Draw the slider at the bottom of a small screen, where the sidebar is folded."""
     if "epsilon" not in unused and not lesson.is_hidden("epsilon"):
-        _slider("sidebar.slider.bar", lesson.fixed_value("epsilon") is not None, unused, "bar")
+        _slider(
+            "sidebar.slider.bar",
+            lesson.fixed_value("epsilon") is not None,
+            unused,
+            "bar",
+        )
 
 
-def _slider(key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]) -> None:
+def _slider(
+    key: str, fixed: bool, unused: Collection[str], place: Literal["side", "bar"]
+) -> None:
     name = TOTAL_EPSILON
     if _by_source(unused):
         name = f"ε by {source_rule(choice().algorithm)}"
@@ -381,12 +407,12 @@ def _stop(meaning_of: Callable[[float], str], epsilon: float, name: str = "") ->
 
 
 def _by_source(unused: Collection[str]) -> bool:
-    """Return whether the noise of the page's method is set by its source's own rule."""
+    """Whether the noise of the page's method is set by its source's own rule."""
     return "algorithm" not in unused and choice().calibration == "source"
 
 
 def _meanings(unused: Collection[str]) -> Callable[[float], str]:
-    """Return what says of each epsilon what it means: a certainty, or the total of a rule."""
+    """What says of each epsilon what it means: a certainty, or the total of a rule."""
     if _by_source(unused):
         own = choice()
         try:
@@ -407,8 +433,10 @@ def _certainty_words(unit: str, delta: float, epsilon: float) -> str:
     return certainty_at(epsilon, delta, unit).words()
 
 
-def _total_by_source(own: SidebarChoice, parameters: dict[str, Any], epsilon: float) -> str:
-    """Return the total of the noise that the source's rule sets at its nominal epsilon."""
+def _total_by_source(
+    own: SidebarChoice, parameters: dict[str, Any], epsilon: float
+) -> str:
+    """The total of the noise that the source's rule sets at its nominal epsilon."""
     if data_kind() != "ratings":
         parameters = {"n_components": own.entry.n_components} | parameters
     try:
@@ -421,19 +449,21 @@ def _total_by_source(own: SidebarChoice, parameters: dict[str, Any], epsilon: fl
 
 @lru_cache(2000)
 def _total_words(spec: str, shape: Any, assumptions: tuple[str, ...], unit: str) -> str:
-    """Return the total of a plan in full. spec: JSON."""
+    """The total of a plan in full. spec: JSON."""
     run = RunSpec.model_validate_json(spec)
     ready = prepare(run, shape, assumptions, unit)
     if not ready.guarantee.has_epsilon or run.budget is None:
         return NOT_BY_EPSILON
     delta = run.budget.delta
     total = epsilon_of(ready.plan, delta)
-    in_full = epsilon_in_full(total, delta, ready.guarantee.unit, rule=rule_of(ready.plan))
+    in_full = epsilon_in_full(
+        total, delta, ready.guarantee.unit, rule=rule_of(ready.plan)
+    )
     return f"In total: {in_full}."
 
 
 def _unit_protected(unused: Collection[str]) -> str | None:
-    """Return the privacy unit that epsilon protects; "" if epsilon alone is no guarantee.
+    """The privacy unit that epsilon protects; "" if epsilon alone is no guarantee.
 
     None if the page's methods differ in their guarantees.
     """

@@ -27,7 +27,7 @@ from pages.kit.data_sets import session_key
 
 
 def _slider_stops() -> tuple[float, ...]:
-    """Return the slider's stops, 0.05 to 100, twenty in each decade."""
+    """The slider's stops, 0.05 to 100, twenty in each decade."""
     stops = []
     for step in range(-26, 41):
         digits = 1
@@ -42,7 +42,9 @@ def _slider_stops() -> tuple[float, ...]:
 EPSILONS = _slider_stops()
 EPSILON = "sidebar.epsilon"  # in the session: the epsilon of all pages
 UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's default, not moved yet
-COMPLAINTS = "sidebar.complaints"  # in the session: what was wrong with the address or a box
+COMPLAINTS = (
+    "sidebar.complaints"  # in the session: what was wrong with the address or a box
+)
 COMPLAINED_AT = "sidebar.complained"  # in the session: the choice at the complaint
 MOST = 2**53 - 1  # the largest integer that a browser represents exactly
 
@@ -105,9 +107,15 @@ class SidebarChoice:
         assumptions = []
         if self.entry.holds == "documents" and self.entry.kind != "simulated":
             assumptions.append(WORDS_ARE_PUBLIC)
-        if is_exact and self.most_words is not None and self.most_words < self.entry.n_features:
+        if (
+            is_exact
+            and self.most_words is not None
+            and self.most_words < self.entry.n_features
+        ):
             assumptions.append(VOCABULARY_IS_PUBLIC)
-        assumptions += [one for one in self.entry.assumptions if one != WORDS_ARE_PUBLIC]
+        assumptions += [
+            one for one in self.entry.assumptions if one != WORDS_ARE_PUBLIC
+        ]
         return tuple(dict.fromkeys(assumptions))
 
     def spec(
@@ -116,11 +124,14 @@ class SidebarChoice:
         data: dict[str, Any] | None = None,
         **changes: Any,
     ) -> RunSpec:
-        """Return the chosen run or a variant; raise BadInput. data: preparation of samples."""
+        """The chosen run or a variant; raises BadInput. data: preparation of samples."""
         choices = asdict(self) | (data or {}) | changes
         del choices["is_best"]
         if self.entry.holds == "ratings":
-            choices |= {"top_items": self.kept_items, "item_features": self.known_features}
+            choices |= {
+                "top_items": self.kept_items,
+                "item_features": self.known_features,
+            }
         if self.row_count == "private" and self.entry.holds != "images":
             choices["item_choice"] = "private"
         spec = RunSpec.of(**choices, parameters=parameters or {})
@@ -130,8 +141,13 @@ class SidebarChoice:
 
 
 def link_of(run: RunSpec) -> dict[str, str]:
-    """Return the address parameters that open a run with all its settings."""
-    fields: dict[str, Any] = {"": run, "data": run.data, "split": run.split, "budget": run.budget}
+    """The address parameters that open a run with all its settings."""
+    fields: dict[str, Any] = {
+        "": run,
+        "data": run.data,
+        "split": run.split,
+        "budget": run.budget,
+    }
     texts = {f"p.{name}": str(setting) for name, setting in run.parameters.items()}
     for control in CONTROLS.values():
         section, field, _ = PARAMETERS[control.id]
@@ -184,7 +200,7 @@ class Control:
         return convert(low), convert(min(high, MOST))
 
     def read(self, text: str) -> Any:
-        """Return a value from text; raise ValueError, or BadInput with a message."""
+        """A value from text; raises ValueError, or BadInput with a message."""
         value = self._adapter.validate_python(text)
         if self.id in CHECKS:
             CHECKS[self.id](text)
@@ -214,7 +230,9 @@ def _check_data_set(text: str) -> None:
         return
     if any(entry.id == text for entry in data_sets.entries()):
         limits.data_set(text)
-    if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(text):
+    if any(entry.id == text for entry in datasets.in_parts()) and limits.allowed_here(
+        text
+    ):
         raise BadInput(
             f"{text} is too large for pages, which take up to about"
             f" {data_sets.LARGEST_IN_PARTS:,} ratings. Use the command line: dpmf fit --dataset"
@@ -237,7 +255,11 @@ def _check_algorithm(text: str) -> None:
 
 
 # conditions beyond those of a run: raise ValueError, or BadInput with a message
-CHECKS = {"dataset": _check_data_set, "noise": _check_noise, "algorithm": _check_algorithm}
+CHECKS = {
+    "dataset": _check_data_set,
+    "noise": _check_noise,
+    "algorithm": _check_algorithm,
+}
 # other values of a control in words
 ALLOWED = {"dataset": "a data set on this machine", "algorithm": "a private method"}
 OF_ONE_KIND = {
@@ -259,7 +281,11 @@ CONTROLS = by_id(
 
 def controls() -> list[Control]:
     kind = data_sets.data_kind()
-    return [control for control in CONTROLS.values() if OF_ONE_KIND.get(control.id, kind) == kind]
+    return [
+        control
+        for control in CONTROLS.values()
+        if OF_ONE_KIND.get(control.id, kind) == kind
+    ]
 
 
 def value(name: str) -> Any:
@@ -275,7 +301,7 @@ def chosen_entry() -> Any:
 
 
 def usual_delta() -> float:
-    """Return the default delta, 1/(10 n)."""
+    """The default delta, 1/(10 n)."""
     return default_delta(chosen_entry().shape().n_units)
 
 
@@ -289,7 +315,9 @@ def prepare() -> None:
     if any(session_key(control.id) not in st.session_state for control in controls()):
         _start_from_address(first)
     dial(DEFAULT_EPSILON)
-    for control in controls():  # what a lesson fixes, whatever the address or the browser says
+    for (
+        control
+    ) in controls():  # what a lesson fixes, whatever the address or the browser says
         text = lesson.fixed_value(control.id)
         if text is not None:
             fixed = _read(control, text, first[control.id], "lesson")
@@ -300,7 +328,8 @@ def prepare() -> None:
     # the data set may have been removed, or not be allowed here
     if value("dataset") not in usable and value("dataset") not in data_sets.usable():
         put("dataset", first["dataset"])
-    if value("algorithm") not in data_sets.offered_methods():  # these data do not suit it
+    # these data do not suit it
+    if value("algorithm") not in data_sets.offered_methods():
         put("algorithm", data_sets.FIRST[data_sets.data_kind()]["algorithm"])
 
 
@@ -314,7 +343,7 @@ def _start_from_address(first: dict[str, Any]) -> None:
 
 
 def dial(first: float) -> float:
-    """Return the epsilon of the session.
+    """The epsilon of the session.
 
     Until it is moved, it is the value in the page's address, or `first`, the page's own default.
     """
@@ -332,7 +361,7 @@ def dial(first: float) -> float:
 
 
 def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
-    """Return a value from text, or the default; add a complaint for invalid text."""
+    """A value from text, or the default; add a complaint for invalid text."""
     if not text:
         return first
     try:
@@ -356,7 +385,7 @@ def write_to_address() -> None:
 
 
 def _text(control: Control) -> str | None:
-    """Return a value as text for the address, or None to omit it."""
+    """A value as text for the address, or None to omit it."""
     setting = value(control.id)
     is_omitted = isinstance(setting, str) or control.id in OF_LINKS
     if setting is None or (is_omitted and not control.is_set):

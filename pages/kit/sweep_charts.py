@@ -21,13 +21,21 @@ SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
 TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 # ends the label of a method with its source's noise
 SOURCE_SUFFIX = ", source's noise"
-PLACE = ("name", "id", "source", "epsilon", "seed", "value")  # columns of every frame of draws
+# columns of every frame of draws
+PLACE = (
+    "name",
+    "id",
+    "source",
+    "epsilon",
+    "seed",
+    "value",
+)
 # one run's curves: its line's name, the method of its colour, draw, run, and names by key of a step
 Curves = tuple[str, str, int, Run, Mapping[str, str]]
 
 
 def parameter(name: str, ids: Iterable[str]) -> str:
-    """Return a parameter's title, from the first of these algorithms that declares it."""
+    """A parameter's title, from the first of these algorithms that declares it."""
     for ident in ids:
         info = algorithms.find(ident).model_fields.get(name)
         if info is not None and info.title:
@@ -36,7 +44,7 @@ def parameter(name: str, ids: Iterable[str]) -> str:
 
 
 def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
-    """Return a point of the grid in words, such as "rank r 4, steps T 2"."""
+    """A point of the grid in words, such as "rank r 4, steps T 2"."""
     settings = []
     for name, value in grid.items():
         if name == "users":
@@ -57,7 +65,7 @@ def value_text(value: Any) -> str:
 
 
 def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
-    """Return every draw as a row: name, id, source, epsilon, seed, value and the grid's parameters.
+    """Every draw as a row: name, id, source, epsilon, seed, value and the grid's parameters.
 
     source: whether the noise is set by the source's rule. of_shares: whether the value is the share
     kept instead of the metric; methods without a share are left out.
@@ -84,13 +92,13 @@ def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
 
 
 def draws_frame(rows: Sequence[Mapping[str, Any]], grid: Iterable[str]) -> pd.DataFrame:
-    """Return draws as a frame with the columns of `PLACE` and of the grid, also without rows."""
+    """Draws as a frame with the columns of `PLACE` and of the grid, also without rows."""
     frame = pd.DataFrame(rows, columns=list(dict.fromkeys((*PLACE, *grid))))
     return frame.astype({"epsilon": float, "value": float})
 
 
 def curve_frame(curves: Iterable[Curves], metric: str = "rmse") -> pd.DataFrame:
-    """Return a row for every step: name, id, draw, step, part and the metric."""
+    """A row for every step: name, id, draw, step, part and the metric."""
     rows = [
         (name, method_id, draw, int(step), part, point[key])
         for name, method_id, draw, run, parts in curves
@@ -113,7 +121,7 @@ def against(
     logs: bool = False,
     of_shares: bool = False,
 ) -> go.Figure:
-    """Return a figure of a quantity against x: draws, medians and ranges.
+    """A figure of a quantity against x: draws, medians and ranges.
 
     points: name, id, source, value and x; rows without x become levels. logs: of the quantity.
     of_shares: whether the quantity is a share. The axis of x is logarithmic if its values span most
@@ -143,7 +151,9 @@ def against(
 
 
 def _are_numbers(values: "pd.Series[Any]") -> bool:
-    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(
+        values
+    )
 
 
 def _scale_axis(fig: go.Figure, x: str, values: "pd.Series[Any]") -> None:
@@ -151,13 +161,17 @@ def _scale_axis(fig: go.Figure, x: str, values: "pd.Series[Any]") -> None:
     is_wide = x in ("epsilon", "users") or values.max() >= SPAN * values.min()
     if values.min() > 0 and is_wide:
         marks = TICKS if x == "epsilon" else sorted(values.unique())
-        fig.update_xaxes(type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks])
+        fig.update_xaxes(
+            type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks]
+        )
 
 
 def _lines(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
     """Draw a line for each method; several of one algorithm differ in their dashes."""
     turns = Counter[str]()
-    for (name, method, source), rows in points.groupby(["name", "id", "source"], sort=False):
+    for (name, method, source), rows in points.groupby(
+        ["name", "id", "source"], sort=False
+    ):
         ident = str(method)
         if is_trivial(ident):
             dash = "dash"
@@ -171,7 +185,11 @@ def _lines(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
 
 
 def _levels(
-    fig: go.Figure, points: pd.DataFrame, depends: "pd.Series[Any]", x: str, of_shares: bool
+    fig: go.Figure,
+    points: pd.DataFrame,
+    depends: "pd.Series[Any]",
+    x: str,
+    of_shares: bool,
 ) -> None:
     """Draw medians that do not depend on x as horizontal lines.
 
@@ -206,7 +224,9 @@ def _reference(method: str) -> Reference:
     return Reference.WITHOUT_NOISE
 
 
-def _line(fig: go.Figure, rows: pd.DataFrame, x: str, name: str, ident: str, dash: str) -> None:
+def _line(
+    fig: go.Figure, rows: pd.DataFrame, x: str, name: str, ident: str, dash: str
+) -> None:
     """Draw a method's range as a band, its draws as dots and its medians as a line."""
     tint = colours.of(ident)
     symbol = colours.marker(ident)
@@ -237,7 +257,11 @@ def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
 
     Those that a reader digitised are hollow circles.
     """
-    tints = {trace.name: trace.line.color for trace in fig.data if trace.name and trace.line.color}
+    tints = {
+        trace.name: trace.line.color
+        for trace in fig.data
+        if trace.name and trace.line.color
+    }
     for mark in marks:
         origin = "published"
         symbol = "x"

@@ -24,14 +24,16 @@ AROUND = 0.4  # seconds of a run in addition to its training, by default
 UNKNOWN = 1.0  # training seconds per million values of a method never run before
 A_TRAINING = 0.005  # seconds of one training of an audit, by default
 STEPS = 10.0  # typical number of steps
-PART_READING = 2.0  # seconds per million partitioned ratings to read, split and evaluate
+PART_READING = (
+    2.0  # seconds per million partitioned ratings to read, split and evaluate
+)
 A_DOCUMENT = 300  # distinct words of a typical document
 REFRESH = 60.0  # seconds until stored runs are read again
 _training_seconds: dict[str, float] = {}  # of one training of an audit, by algorithm
 
 
 def _size(data_id: str) -> int:
-    """Return the public number of values of a data set; 0 if it is not on this machine.
+    """The public number of values of a data set; 0 if it is not on this machine.
 
     Values are ratings, pixels, or a typical number of words per document.
     """
@@ -49,16 +51,19 @@ def _size(data_id: str) -> int:
 
 
 def stored_names(specs: Mapping[str, Any]) -> frozenset[str]:
-    """Return the names of stored runs; raise BadInput if the data cannot be opened."""
+    """The names of stored runs; raises BadInput if the data cannot be opened."""
     for data in {spec.data for spec in specs.values()}:
         if is_in_parts(data.id) or _size(data.id) <= LARGEST:
-            data_access.identified_data(data)  # the store finds runs only on opened data
+            # the store finds runs only on opened data
+            data_access.identified_data(data)
     stored = engine().store.find_all(list(specs.values()))
-    return frozenset(name for name, run in zip(specs, stored, strict=True) if run is not None)
+    return frozenset(
+        name for name, run in zip(specs, stored, strict=True) if run is not None
+    )
 
 
 def seconds(specs: Mapping[str, Computation]) -> float:
-    """Return the estimated duration of this work, from earlier runs of the same methods.
+    """The estimated duration of this work, from earlier runs of the same methods.
 
     It depends only on public figures: shape, algorithm, steps.
     """
@@ -66,12 +71,12 @@ def seconds(specs: Mapping[str, Computation]) -> float:
 
 
 def cost(work: Computation) -> float:
-    """Return the estimated seconds that a run or measurement keeps a worker busy."""
+    """The estimated seconds that a run or measurement keeps a worker busy."""
     return costs([work])[0]
 
 
 def costs(works: Iterable[Computation]) -> list[float]:
-    """Return the estimated seconds of each of these works."""
+    """The estimated seconds of each of these works."""
     speeds = _speeds()
     size_of = functools.cache(_size)
 
@@ -102,7 +107,7 @@ def learn(handle: Any) -> None:
 
 @st.cache_resource(ttl=REFRESH, show_spinner=False)
 def _speeds() -> dict[tuple[str, str], float]:
-    """Return median training seconds of stored runs by (algorithm, data set).
+    """Median training seconds of stored runs by (algorithm, data set).
 
     Each run is scaled to the typical number of steps.
     """
@@ -111,11 +116,13 @@ def _speeds() -> dict[tuple[str, str], float]:
         place = (row["algorithm"], row["dataset"])
         seconds = row["fit_seconds"] / _share(row["parameters"])
         seconds_by_place.setdefault(place, []).append(seconds)
-    return {place: statistics.median(times) for place, times in seconds_by_place.items()}
+    return {
+        place: statistics.median(times) for place, times in seconds_by_place.items()
+    }
 
 
 def _share(parameters: Mapping[str, Any]) -> float:
-    """Return a run's number of steps, relative to the typical number."""
+    """A run's number of steps, relative to the typical number."""
     steps = parameters.get("steps")
     if not isinstance(steps, int | float):
         return 1.0
@@ -123,7 +130,9 @@ def _share(parameters: Mapping[str, Any]) -> float:
 
 
 def _training(
-    spec: RunSpec, speeds: Mapping[tuple[str, str], float], size_of: Callable[[str], int]
+    spec: RunSpec,
+    speeds: Mapping[tuple[str, str], float],
+    size_of: Callable[[str], int],
 ) -> float:
     """Estimate training seconds from the same data, or in proportion from others."""
     share = _share(spec.parameters)
@@ -142,8 +151,10 @@ def _training(
     return statistics.median(estimates) * share
 
 
-def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[float, str]:
-    """Return how much of `count` runs is done, as a share and in words."""
+def progress(
+    open_jobs: Sequence[Job], done_count: int, count: int
+) -> tuple[float, str]:
+    """How much of `count` runs is done, as a share and in words."""
     if not open_jobs:
         return 1.0, f"{done_count} of {count} runs finished"
     ended_count = count - len(open_jobs)
@@ -162,7 +173,9 @@ def progress(open_jobs: Sequence[Job], done_count: int, count: int) -> tuple[flo
         sentences.append(f"reading part {now.part[0]:,} of {now.part[1]:,}")
     if (now is None or not (now.steps or now.part)) and open_jobs[0].state == "waiting":
         place = open_jobs[0].ahead + 1
-        sentences.append(f"place {place:,} of {max(open_jobs[0].waiting, place):,} in the queue")
+        sentences.append(
+            f"place {place:,} of {max(open_jobs[0].waiting, place):,} in the queue"
+        )
     if max(rests) >= 1:
         sentences.append(f"about {duration(max(rests))}")
     return min(share, 1.0), "; ".join(sentences)

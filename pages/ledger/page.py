@@ -21,7 +21,12 @@ from dpmf_core.privacy import (
     normal_form,
 )
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
-from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_in_full, epsilon_text
+from dpmf_core.privacy.formatting import (
+    budget_text,
+    delta_text,
+    epsilon_in_full,
+    epsilon_text,
+)
 from dpmf_core.runs.planning import prepare
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import ledger, own_accounts
@@ -36,7 +41,9 @@ HERE = Guarantee(
     ("the ledger lists every release of the run with its true noise multiplier",),
 )
 STATED = Guarantee(
-    Status.CONDITIONAL, "unit", ("the source states its releases and sensitivities correctly",)
+    Status.CONDITIONAL,
+    "unit",
+    ("the source states its releases and sensitivities correctly",),
 )
 
 
@@ -49,7 +56,9 @@ def by_hand() -> Loaded:
     if "accountant.editor" not in state:
         if "accountant.held" not in state:
             start = ledger.START
-            session_widgets.start("accountant.text", "ledger", start, ledger.checked_text)
+            session_widgets.start(
+                "accountant.text", "ledger", start, ledger.checked_text
+            )
             state["accountant.held"] = ledger.table(state["accountant.text"])
         state["accountant.rows"] = state["accountant.held"]
     rows = st.data_editor(
@@ -68,7 +77,9 @@ def by_hand() -> Loaded:
 def from_plan() -> Loaded:
     choice = sidebar.choice()
     ready = prepare(choice.spec(), choice.shape, choice.assumptions)
-    st.caption(f"{ready.algorithm.title} on {choice.entry.title} with the sidebar's settings.")
+    st.caption(
+        f"{ready.algorithm.title} on {choice.entry.title} with the sidebar's settings."
+    )
     return ready.plan, choice.delta, ready.guarantee
 
 
@@ -174,7 +185,10 @@ def draw_account(heading: DeltaGenerator) -> None:
     ledger.check(event)
     if source != "hand" and normal_form(event):
         st.button(
-            "Edit this ledger by hand", on_click=edit_by_hand, args=(event,), key="accountant.take"
+            "Edit this ledger by hand",
+            on_click=edit_by_hand,
+            args=(event,),
+            key="accountant.take",
         )
     with heading:
         draw_headline(event, delta, promise)
@@ -194,7 +208,9 @@ def draw_headline(event: Event, delta: float, promise: Promise) -> None:
     elif releases == 1:
         what = "This release costs"
     own_accounts.draw_heading(f"{what} ε = {epsilon_text(exact)}")
-    words = linked(f"{epsilon_in_full(exact, delta, promise.unit)}, in total, not per release.")
+    words = linked(
+        f"{epsilon_in_full(exact, delta, promise.unit)}, in total, not per release."
+    )
     if promise.unit != VALUE:
         most = epsilon_text(epsilon_of(event, delta, Relation.REPLACE_ONE))
         words += f" If a unit is replaced rather than removed: at most {most}."

@@ -18,7 +18,7 @@ TICKS = 8  # at most about so many numbers on the axis
 
 
 def with_noun(count: int, name: str, plural: str = "") -> str:
-    """Return a count with its noun: 1 answer, 2 answers."""
+    """A count with its noun: 1 answer, 2 answers."""
     if count == 1:
         return f"1 {name}"
     return f"{count:,} {plural or f'{name}s'}"
@@ -40,14 +40,21 @@ def draw(
     (_, names), (what, counts) = table.items()
     labels = [_label(str(name), place == right) for place, name in enumerate(names)]
     if noise:  # the interval crosses the bar and what stands at its end
-        labels = [f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True)]
+        labels = [
+            f"{label}: {count:,}" for label, count in zip(labels, counts, strict=True)
+        ]
     n_lines = sum(max(0, label.count("<br>") - 1) for label in labels)
     font = {"size": FONT, "color": colours.text()}
     fig = charts.figure(str(what), "", AXIS + BAR * len(table) + LINE * n_lines)
     fig.update_xaxes(
-        range=_range(counts, noise), dtick=_tick(counts, noise), tickformat="d", tickfont=font
+        range=_range(counts, noise),
+        dtick=_tick(counts, noise),
+        tickformat="d",
+        tickfont=font,
     )
-    fig.update_yaxes(autorange="reversed", type="category", automargin=True, tickfont=font)
+    fig.update_yaxes(
+        autorange="reversed", type="category", automargin=True, tickfont=font
+    )
     tint = [colours.of("dpals")] * len(table)
     if right is not None:
         tint = [colours.ink()] * len(table)
@@ -62,20 +69,25 @@ def draw(
         textfont=font,
         cliponaxis=False,
         hoverinfo="skip",
-        error_x={"type": "constant", "value": noise, "visible": noise > 0, "color": colours.text()},
+        error_x={
+            "type": "constant",
+            "value": noise,
+            "visible": noise > 0,
+            "color": colours.text(),
+        },
     )
     charts.show(fig, key, alt, table, leaves=True, caption=caption)
 
 
 def _label(name: str, is_right: bool) -> str:
-    """Return an answer in short lines, of which Plotly reads no HTML."""
+    """An answer in short lines, of which Plotly reads no HTML."""
     text = f"✓ {name}" if is_right else name
     lines = textwrap.wrap(text, LETTERS) or [name]
     return "<br>".join(html.escape(line, quote=False) for line in lines)
 
 
 def _range(counts: pd.Series, noise: int) -> tuple[float, float]:
-    """Return the ends of the axis: from 0, unless noise leads below it, to the largest count."""
+    """The ends of the axis: from 0, unless noise leads below it, to the largest count."""
     lowest = min(0, int(counts.min()) - noise)
     highest = max(1, int(counts.max()) + noise)
     room = 0.08 * (highest - lowest)  # for the count at the end of the longest bar
@@ -85,7 +97,7 @@ def _range(counts: pd.Series, noise: int) -> tuple[float, float]:
 
 
 def _tick(counts: pd.Series, noise: int) -> int:
-    """Return a whole-number distance of the axis's numbers: 1, 2 or 5 times a power of ten."""
+    """A whole-number distance of the axis's numbers: 1, 2 or 5 times a power of ten."""
     low, high = _range(counts, noise)
     least = max(1.0, (high - low) / TICKS)
     power = int(10 ** math.floor(math.log10(least)))

@@ -24,7 +24,7 @@ EVERY = 5.0  # seconds between looks at the class
 
 
 def draw(token: str) -> None:
-    """Draw the class view; raise BadInput."""
+    """Draw the class view; raises BadInput."""
     sequence = sequence_of(token, TEACHER)
     class_records.open_class(sequence.id, visitor.address())
     st.title(escape_letters(sequence.title) or "Your class", anchor=False)
@@ -44,15 +44,21 @@ def _draw_class(sequence: LessonSequence) -> None:
 def _draw_answers(sequence: LessonSequence) -> None:
     all_answers = class_records.class_answers(sequence.id)
     pages = _pages(sequence)
-    finished_count = sum("finished" in step for answers in all_answers for step in answers)
+    finished_count = sum(
+        "finished" in step for answers in all_answers for step in answers
+    )
     with st.container(horizontal=True):
         st.metric("sessions", len(all_answers))
         if len(pages) > 1:
             st.metric("finished", finished_count)
-    st.caption("Updated every few seconds. No names; answers are not linked to each other.")
+    st.caption(
+        "Updated every few seconds. No names; answers are not linked to each other."
+    )
     if len(pages) > 1:
         table = _reached(pages, all_answers)
-        class_figures.draw("teach.reached", "How many sessions have opened each page.", table)
+        class_figures.draw(
+            "teach.reached", "How many sessions have opened each page.", table
+        )
         place = st.selectbox(
             "Page of the class",
             range(len(pages)),
@@ -74,7 +80,9 @@ def _draw_answers(sequence: LessonSequence) -> None:
         key="teach.answers",
         icon=":material/download:",
     )
-    st.caption("One row for each answer and how many gave it, without names and senders.")
+    st.caption(
+        "One row for each answer and how many gave it, without names and senders."
+    )
 
 
 def _pages(sequence: LessonSequence) -> list[ClassPage]:
@@ -83,13 +91,15 @@ def _pages(sequence: LessonSequence) -> list[ClassPage]:
         title, lesson = page_of(link)
         publications = []
         if link.choices:
-            publications = class_records.publications(sequence.id, step_name(place, ANSWER))
+            publications = class_records.publications(
+                sequence.id, step_name(place, ANSWER)
+            )
         pages.append(ClassPage(title, link, lesson, publications))
     return pages
 
 
 def _reached(pages: Sequence[ClassPage], all_answers: list[Answers]) -> pd.DataFrame:
-    """Return page, sessions: how many sessions have opened each page."""
+    """Page, sessions: how many sessions have opened each page."""
     rows = []
     for place, page in enumerate(pages):
         count = sum(step_name(place, "opened") in answers for answers in all_answers)

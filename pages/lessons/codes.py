@@ -13,7 +13,14 @@ from pages.lessons.class_figures import with_noun
 
 MOST_CODES = 500
 SHOWN_LETTERS = 8  # letters of a code on the page
-COLUMNS = ["rest of the line", "check", "finished", "day", "predicted correctly", "code"]
+COLUMNS = [
+    "rest of the line",
+    "check",
+    "finished",
+    "day",
+    "predicted correctly",
+    "code",
+]
 
 
 def draw_codes(sequence: LessonSequence | None) -> None:
@@ -27,7 +34,9 @@ def draw_codes(sequence: LessonSequence | None) -> None:
     )
     lines = [line for line in text.splitlines() if line.strip()]
     if not lines:
-        st.caption("A code shows the lesson, the date and the score, not the student's name.")
+        st.caption(
+            "A code shows the lesson, the date and the score, not the student's name."
+        )
         return
     if len(lines) > MOST_CODES:
         st.warning(f"Only the first {MOST_CODES} of {len(lines):,} lines are checked.")
@@ -35,7 +44,9 @@ def draw_codes(sequence: LessonSequence | None) -> None:
     n_valid = (table["check"] == "valid").sum()
     words = with_noun(len(table), "line holds a valid code", "lines hold a valid code")
     st.markdown(f"**{n_valid} of {words}.**")
-    shortened = table["code"].map(lambda code: f"{code[:SHOWN_LETTERS]} ..." if code else "")
+    shortened = table["code"].map(
+        lambda code: f"{code[:SHOWN_LETTERS]} ..." if code else ""
+    )
     safe_text.words_table(table.assign(code=shortened))
     st.download_button(
         "Download the codes (CSV)",
@@ -48,7 +59,7 @@ def draw_codes(sequence: LessonSequence | None) -> None:
 
 
 def _titles(sequence: LessonSequence | None) -> dict[bytes, str]:
-    """Return what codes may be for, by their marks."""
+    """What codes may be for, by their marks."""
     titles = {name: lesson.title for name, lesson in LESSONS.items()}
     if sequence is not None:
         titles[sequence.id] = sequence.title or "this sequence"
@@ -56,7 +67,7 @@ def _titles(sequence: LessonSequence | None) -> dict[bytes, str]:
 
 
 def _checked(lines: Sequence[str], titles: Mapping[bytes, str]) -> pd.DataFrame:
-    """Return a row of text for each line, with its code and the rest of the line."""
+    """A row of text for each line, with its code and the rest of the line."""
     rows = []
     earlier = set[completion.Completion]()
     for line in lines:

@@ -54,7 +54,9 @@ def _draw_card(course_lesson: Lesson) -> None:
         progress = f" · {count} of {len(course_lesson.steps)} steps done"
     key = f"learn.card.{course_lesson.id}"
     with st.container(border=True, height="stretch", key=key, gap="xsmall"):
-        link_to(course_lesson.id, f"**{title(course_lesson.id)}**", f":material/{icon}:")
+        link_to(
+            course_lesson.id, f"**{title(course_lesson.id)}**", f":material/{icon}:"
+        )
         st.caption(course_lesson.summary)
         st.markdown(f":small[{course_lesson.minutes} minutes{progress}]")
 
@@ -89,5 +91,5 @@ def link_to(name: str, label: str, icon: str = "") -> None:
 
 
 def title(name: str) -> str:
-    """Return a lesson's numbered title; the first number is 0."""
+    """A lesson's numbered title; the first number is 0."""
     return f"{list(LESSONS).index(name)}. {LESSONS[name].title}"

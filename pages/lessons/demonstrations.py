@@ -52,11 +52,15 @@ def _epsilon(
 ) -> float:
     marks = [0.1, 0.2, 0.5, 1.0, 2.0, 5.0, 10.0]
     slider = (place or st).select_slider
-    return float(slider(label, marks, start, key=f"learn.{key}", format_func=budget_text))
+    return float(
+        slider(label, marks, start, key=f"learn.{key}", format_func=budget_text)
+    )
 
 
 def _people(place: DeltaGenerator, label: str, start: int, key: str) -> int:
-    return int(place.select_slider(label, PEOPLE, start, key=key, format_func="{:,}".format))
+    return int(
+        place.select_slider(label, PEOPLE, start, key=key, format_func="{:,}".format)
+    )
 
 
 def _films(key: str) -> tuple[int, ...]:
@@ -66,7 +70,7 @@ def _films(key: str) -> tuple[int, ...]:
 
 
 def _curves(part: Part, table: pd.DataFrame) -> go.Figure:
-    """Return the lines that the part's text describes, over one column of a table."""
+    """The lines that the part's text describes, over one column of a table."""
     about = part.figure
     lines = part.figure["lines"]
     fig = charts.figure(about["x"], about["y"], height=320)
@@ -78,7 +82,11 @@ def _curves(part: Part, table: pd.DataFrame) -> go.Figure:
             mode=line.get("mode", "lines"),
             fill=line.get("fill"),
             showlegend=len(lines) > 1,  # the axis names a single one
-            line={"color": colours.of(line["colour"]), "width": 2.5, "dash": line.get("dash")},
+            line={
+                "color": colours.of(line["colour"]),
+                "width": 2.5,
+                "dash": line.get("dash"),
+            },
         )
     return fig
 
@@ -96,7 +104,10 @@ def _show(part: Part, fig: go.Figure, table: pd.DataFrame) -> None:
 
 def linking(part: Part) -> Values:
     left, right = st.columns(2)
-    look: dict[str, Any] = {"key": "learn.exactness", "format_func": EXACTNESS.__getitem__}
+    look: dict[str, Any] = {
+        "key": "learn.exactness",
+        "format_func": EXACTNESS.__getitem__,
+    }
     label = "How precisely the day is known"
     look = look | {"default": 3, "required": True}
     off = left.segmented_control(label, list(EXACTNESS), **look)
@@ -113,10 +124,17 @@ def linking(part: Part) -> Values:
     rows = [(str(film + 1), str(day), str(days[film])) for film, day in reviews]
     columns = ["film", f"the day, as {name} wrote it", f"the day in row {person + 1}"]
     safe_text.words_table(pd.DataFrame(rows, columns=columns))
-    return {"count": count, "exactness": EXACTNESS[off], "share": shares[count - 1], "name": name}
+    return {
+        "count": count,
+        "exactness": EXACTNESS[off],
+        "share": shares[count - 1],
+        "name": name,
+    }
 
 
-def _difference(part: Part, films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> str:
+def _difference(
+    part: Part, films: tuple[int, ...], noise: float = 0.0, draw: int = 0
+) -> str:
     """Draw what an attacker sees of each film; return the films with a difference."""
     club = membership.club(films, noise, draw)
     table = pd.DataFrame(
@@ -129,7 +147,10 @@ def _difference(part: Part, films: tuple[int, ...], noise: float = 0.0, draw: in
         }
     )
     fig = charts.figure("film", "published sum minus all others", height=280)
-    for is_seen, label, tint in ((True, "you saw it", "spectral"), (False, "you did not", "grey")):
+    for is_seen, label, tint in (
+        (True, "you saw it", "spectral"),
+        (False, "you did not", "grey"),
+    ):
         rows = table[table["seen"] == is_seen]
         height = rows["difference"]
         colour = colours.of(tint)
@@ -203,7 +224,13 @@ def attacker(part: Part) -> Values:
         _show(part, fig, table)
     with right:
         curve = demonstrations.best_attacks(epsilon)
-        charts.show(charts.trade_off(curve), "learn.curve", "Trade-off curve.", curve, leaves=True)
+        charts.show(
+            charts.trade_off(curve),
+            "learn.curve",
+            "Trade-off curve.",
+            curve,
+            leaves=True,
+        )
     links.to("audit", "Attack a method: plant a fault", {"attack": "private-bias"})
     return {"certainty": certainty_at(epsilon, demonstrations.DELTA).words()}
 
@@ -234,7 +261,10 @@ def local(part: Part) -> Values:
     epsilon = _epsilon("local", place=left)
     people = _people(right, "People who take part", 10_000, "learn.local.people")
     errors = (demonstrations.central_error, demonstrations.local_error)
-    rows = [(count, *(error(count, epsilon) for error in errors)) for count in (10, 30, *PEOPLE)]
+    rows = [
+        (count, *(error(count, epsilon) for error in errors))
+        for count in (10, 30, *PEOPLE)
+    ]
     table = pd.DataFrame(rows, columns=["people", "central", "local"])
     fig = _curves(part, table)
     fig.update_xaxes(type="log", tickvals=[10, 100, 1_000, 10_000])
@@ -247,11 +277,18 @@ def local(part: Part) -> Values:
 
 def blocks(_part: Part) -> Values:
     epsilon = _epsilon("blocks")
-    of_20, of_2000 = (epsilon_text(demonstrations.part_epsilon(epsilon, n)) for n in (20, 2_000))
+    of_20, of_2000 = (
+        epsilon_text(demonstrations.part_epsilon(epsilon, n)) for n in (20, 2_000)
+    )
     half = epsilon_text(demonstrations.epsilon_without(epsilon, 0.5))
     methods = {"dataset": SMALL, "methods": "private-bias,local-bias,user-mean"}
     links.to("compare", "Measure what it costs to trust no one", methods)
-    return {"epsilon": budget_text(epsilon), "of_20": of_20, "of_2000": of_2000, "half": half}
+    return {
+        "epsilon": budget_text(epsilon),
+        "of_20": of_20,
+        "of_2000": of_2000,
+        "half": half,
+    }
 
 
 def clipping(part: Part) -> Values:
@@ -283,7 +320,11 @@ def postprocessing(part: Part) -> Values:
     steps = st.pills("Afterwards", list(STEPS), **look)
     noisy = demonstrations.noisy_counts(epsilon)
     after = demonstrations.processed(noisy, frozenset(steps))
-    columns = {"true": demonstrations.STARS, "published": noisy[0], "afterwards": after[0]}
+    columns = {
+        "true": demonstrations.STARS,
+        "published": noisy[0],
+        "afterwards": after[0],
+    }
     table = pd.DataFrame({"stars": range(1, 6), **columns})
     fig = charts.figure("stars", "people", height=300)
     for bars in part.figure["lines"]:

@@ -41,7 +41,9 @@ def _draw_course() -> None:
     else:
         course.note_opened("")
         course.draw(name)
-    links.put_in_address({"view": None, teachers.SEQUENCE: None, lesson.SEAT: lesson.seat()})
+    links.put_in_address(
+        {"view": None, teachers.SEQUENCE: None, lesson.SEAT: lesson.seat()}
+    )
 
 
 def _draw_next(name: str) -> None:

@@ -20,14 +20,20 @@ from pages.lessons.class_figures import with_noun
 PROBLEM = "teach.problem"  # in the session: why nothing was published
 
 
-def draw(class_id: str, place: int, page: ClassPage, all_answers: list[Answers]) -> None:
+def draw(
+    class_id: str, place: int, page: ClassPage, all_answers: list[Answers]
+) -> None:
     """Draw the question, its epsilon, its last publication at that epsilon, and the account."""
     step = step_name(place, ANSWER)
     count = sum(step in answers for answers in all_answers)
     with st.container(border=True):
         st.header(escape_letters(page.link.question), anchor=False)
         epsilon = st.select_slider(
-            "ε of this publication", EPSILONS, 1.0, key=f"teach.{step}", format_func=budget_text
+            "ε of this publication",
+            EPSILONS,
+            1.0,
+            key=f"teach.{step}",
+            format_func=budget_text,
         )
         at_epsilon = [one for one in page.publications if one.epsilon == epsilon]
         waits = count < FEW and not _few_are_enough(step, count, epsilon)
@@ -35,7 +41,9 @@ def draw(class_id: str, place: int, page: ClassPage, all_answers: list[Answers])
             f"Publish {with_noun(count, 'answer')} at ε = {budget_text(epsilon)}",
             key=f"teach.publish.{step}",
             type="primary",
-            disabled=not count or waits or any(one.n_answers == count for one in at_epsilon),
+            disabled=not count
+            or waits
+            or any(one.n_answers == count for one in at_epsilon),
             on_click=_publish,
             args=(class_id, step, len(page.link.choices), epsilon),
         )
@@ -82,7 +90,9 @@ def _draw_publication(step: str, page: ClassPage, publication: Publication) -> N
 def _draw_account(class_id: str, publications: Sequence[Publication]) -> None:
     spent_epsilon = private_class.spent_epsilon(class_id)
     words = f"ε = {epsilon_text(spent_epsilon)} of at most {epsilon_text(MOST)}"
-    st.progress(min(1.0, spent_epsilon / MOST), f"All publications of this class: {words}")
+    st.progress(
+        min(1.0, spent_epsilon / MOST), f"All publications of this class: {words}"
+    )
     parts = " + ".join(budget_text(publication.epsilon) for publication in publications)
     st.caption(
         f"This question: ε = {parts or '0'}. With δ = 0, epsilons add up. Showing a publication"

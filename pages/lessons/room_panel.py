@@ -18,7 +18,7 @@ PROBLEM = "teach.room_problem"
 
 
 def draw(sequence: LessonSequence) -> None:
-    """Draw the room code of a class that its teacher has opened; raise BadInput."""
+    """Draw the room code of a class that its teacher has opened; raises BadInput."""
     link = link_token(sequence)
     if st.session_state.pop(ANOTHER, False):
         current = room_codes.new_room(sequence.id, link)
@@ -30,7 +30,9 @@ def draw(sequence: LessonSequence) -> None:
         if current.seconds_left:
             _draw_open(current)
         else:
-            st.markdown("**The room code of this class has ended.** The link still opens it.")
+            st.markdown(
+                "**The room code of this class has ended.** The link still opens it."
+            )
         with st.container(horizontal=True):
             _draw_buttons(current, sequence.id, link)
         with st.expander("Link of the class"):
@@ -58,7 +60,9 @@ def _draw_buttons(current: Room, class_id: str, link: str) -> None:
     st.link_button("Open as a student", preview)
     st.button("New room code", key="teach.new_room", on_click=_ask_for_another)
     if current.seconds_left:
-        st.button("End this code", key="teach.end_room", on_click=_end, args=(class_id,))
+        st.button(
+            "End this code", key="teach.end_room", on_click=_end, args=(class_id,)
+        )
 
 
 @st.dialog("Join this class", width="large")
@@ -72,13 +76,13 @@ def _draw_screen(current: Room) -> None:
 
 
 def _letters(code: str) -> str:
-    """Return a room code in large letters, which a screen reader spells."""
+    """A room code in large letters, which a screen reader spells."""
     spelled = " ".join(code)
     return f'<p class="room-code" role="img" aria-label="Room code {spelled}">{in_halves(code)}</p>'
 
 
 def _place(url: str) -> str:
-    """Return the address of the start page as people type it."""
+    """The address of the start page as people type it."""
     start = urlsplit(urljoin(url, "."))
     return f"{start.netloc}{start.path}".rstrip("/")
 

@@ -10,7 +10,9 @@ from pages.kit.safe_text import escape_letters
 from pages.lessons import demonstrations
 
 LAST_STEP = "done"  # kept with the day on which the lesson was finished
-LAST_STEP_TAKEN = "learn.taken"  # in the session: the lesson and step that were just answered
+LAST_STEP_TAKEN = (
+    "learn.taken"  # in the session: the lesson and step that were just answered
+)
 
 
 def draw(course_lesson: Lesson) -> bool:
@@ -51,7 +53,9 @@ def _draw_verdict(course_lesson: Lesson, part: Part, answer: str) -> None:
     else:
         prediction = escape_letters(answer)
     # an alert would be announced, and read once more with the focus
-    key = f"learn.verdict.{'right' if is_right else 'wrong'}.{course_lesson.id}.{part.id}"
+    key = (
+        f"learn.verdict.{'right' if is_right else 'wrong'}.{course_lesson.id}.{part.id}"
+    )
     with st.container(key=key, gap=None):
         st.subheader("That is right." if is_right else "Not quite.", anchor=False)
         st.markdown(f"You said: {prediction}. {part.because}")

@@ -46,7 +46,7 @@ def draw() -> None:
 
 
 def _restore(token: str | None) -> None:
-    """Take the sequence from the address if the session has none; raise BadInput."""
+    """Take the sequence from the address if the session has none; raises BadInput."""
     if token is None or lesson_maker.pages():
         return
     sequence = sequence_of(token, TEACHER)
@@ -57,7 +57,7 @@ def _restore(token: str | None) -> None:
 
 
 def page_of(link: LessonLink) -> tuple[str, Lesson]:
-    """Return the name of a page of a sequence, and its lesson: without parts on other pages."""
+    """The name of a page of a sequence, and its lesson: without parts on other pages."""
     if link.page == "lessons":
         taught = LESSONS.get(link.query.get("lesson", ""))
     else:
@@ -124,20 +124,33 @@ def _draw_sequence() -> LessonSequence | None:
         return None
     if gathers:
         words = "Start another class"
-        st.button(words, key="teach.another", on_click=lesson_maker.another_class, args=(pages,))
-        st.caption("The links stay the same until the pages change, or you start another class.")
+        st.button(
+            words,
+            key="teach.another",
+            on_click=lesson_maker.another_class,
+            args=(pages,),
+        )
+        st.caption(
+            "The links stay the same until the pages change, or you start another class."
+        )
     return sequence
 
 
 def _not_in_sequence() -> list[str]:
-    """Return the lessons of the course that the sequence does not have, in their order."""
-    names = {link.query.get("lesson") for link in lesson_maker.pages() if link.page == "lessons"}
+    """The lessons of the course that the sequence does not have, in their order."""
+    names = {
+        link.query.get("lesson")
+        for link in lesson_maker.pages()
+        if link.page == "lessons"
+    }
     return [name for name in LESSONS if name not in names]
 
 
 def _add_lessons(names: list[str]) -> None:
     for name in names:
-        link = LessonLink.parse(page="lessons", query={"lesson": name}, locked=("page",))
+        link = LessonLink.parse(
+            page="lessons", query={"lesson": name}, locked=("page",)
+        )
         lesson_maker.pages().append(link)
     st.session_state["teach.lessons"] = []
 
@@ -147,9 +160,15 @@ def _draw_page(place: int, name: str, question: str, differences: str) -> None:
 
     differences: from other pages of the same name.
     """
-    with st.container(horizontal=True, vertical_alignment="center", border=True, wrap=False):
+    with st.container(
+        horizontal=True, vertical_alignment="center", border=True, wrap=False
+    ):
         lines = [f"{place + 1}\\. {escape_letters(name)}"]
-        lines += [f":small[{escape_letters(text)}]" for text in (question, differences) if text]
+        lines += [
+            f":small[{escape_letters(text)}]"
+            for text in (question, differences)
+            if text
+        ]
         st.markdown("  \n".join(lines), width="stretch")
         for tip, action, icon, change in MOVES:
             st.button(

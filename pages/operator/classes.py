@@ -14,13 +14,15 @@ from pages.kit import safe_text
 from pages.server import visitor
 
 MOST = 50  # classes on the page
-CHOICE = "operator.clearing"  # in the session: the key of the button that was clicked once
+CHOICE = (
+    "operator.clearing"  # in the session: the key of the button that was clicked once
+)
 PROBLEM = "operator.clearing.problem"  # in the session: why nothing was changed
 WORDS = "Its answers and publications are deleted. Its privacy account stays."
 
 
 def draw(names: Mapping[str, str]) -> None:
-    """Draw the classes, the one used last first; raise BadInput. names: of logins, by owner."""
+    """Draw the classes, the one used last first; raises BadInput. names: of logins, by owner."""
     st.header("Classes", anchor=False)
     problem = st.session_state.pop(PROBLEM, None)
     if problem:
@@ -37,7 +39,9 @@ def draw(names: Mapping[str, str]) -> None:
 
 
 def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
-    what, state, owner, room, button = st.columns([3, 4, 2, 2, 2], vertical_alignment="center")
+    what, state, owner, room, button = st.columns(
+        [3, 4, 2, 2, 2], vertical_alignment="center"
+    )
     what.markdown(f"Class `{one.name}`")
     answers = safe_text.count_text(one.n_answers, "answer")
     if one.is_opened:
@@ -60,7 +64,9 @@ def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
         _draw_button(one.name, "Clear", [one.id])
 
 
-def _draw_owners(all_classes: Sequence[GatheredClass], names: Mapping[str, str]) -> None:
+def _draw_owners(
+    all_classes: Sequence[GatheredClass], names: Mapping[str, str]
+) -> None:
     """Draw the choice of an owner, all of whose classes can be cleared."""
     counter = Counter(one.owner for one in all_classes if one.owner)
     if not counter:
@@ -120,5 +126,5 @@ def _clear(class_ids: list[str]) -> None:
 
 
 def owner_name(owner: str, names: Mapping[str, str]) -> str:
-    """Return a login's name, or else the beginning of the owner's digest."""
+    """A login's name, or else the beginning of the owner's digest."""
     return names.get(owner) or owner.partition(":")[2][:8] or "nobody"

@@ -46,7 +46,7 @@ def draw_facts(visits: list[Session], jobs: list[Job]) -> None:
 
 
 def describe(spec: Any) -> str:
-    """Return a run in one line, without the path of an uploaded file."""
+    """A run in one line, without the path of an uploaded file."""
     data = getattr(spec, "data", None)
     place = ""
     if data is not None:
@@ -155,7 +155,9 @@ def _draw_shared_files() -> None:
     if not files:
         return
     st.header("Private files uploaded in several sessions", anchor=False)
-    rows = [(file.fingerprint[:8], file.n_accounts, in_full(file.total)) for file in files]
+    rows = [
+        (file.fingerprint[:8], file.n_accounts, in_full(file.total)) for file in files
+    ]
     safe_text.table(pd.DataFrame(rows, columns=["file", "accounts", "together"]))
 
 

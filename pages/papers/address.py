@@ -21,7 +21,7 @@ FIRST = "claims"
 
 
 def values() -> Mapping[str, str]:
-    """Return the parameters of the address, or of the lesson that fixes the page."""
+    """The parameters of the address, or of the lesson that fixes the page."""
     fixed_values = lesson.page_values()
     if fixed_values is None:
         return st.query_params
@@ -29,7 +29,7 @@ def values() -> Mapping[str, str]:
 
 
 def paper_id() -> str | None:
-    """Return the paper that the address names directly or by what it opens; None for none."""
+    """The paper that the address names directly or by what it opens; None for none."""
     texts = values()
     if "paper" in texts:
         return texts["paper"]
@@ -43,7 +43,7 @@ def paper_id() -> str | None:
 
 
 def section() -> str:
-    """Return the section that the address names or implies."""
+    """The section that the address names or implies."""
     texts = values()
     implied = (place for name, place in SECTIONS.items() if name in texts)
     return texts.get("section") or next(implied, FIRST)
@@ -53,7 +53,9 @@ def select(name: str, label: str, titles: Mapping[str, str]) -> str:
     """Ask for one of these ids and put it into the address."""
     options = list(titles)
     key = start(name, options)
-    choice: str = st.selectbox(label, options, format_func=titles.__getitem__, **bind(key, options))
+    choice: str = st.selectbox(
+        label, options, format_func=titles.__getitem__, **bind(key, options)
+    )
     return write(name, choice)
 
 
@@ -64,7 +66,9 @@ def start(name: str, options: Sequence[str], first: str = "") -> str:
     """
     key = f"papers.{name}"
     text = values().get(name, first)
-    is_new = lesson.page_values() is not None or text != st.session_state.get(f"{key}.address")
+    is_new = lesson.page_values() is not None or text != st.session_state.get(
+        f"{key}.address"
+    )
     if text in options and is_new:
         st.session_state[key] = text
     elif st.session_state.get(key) not in options:

@@ -41,7 +41,8 @@ def draw_bounds(paper: Paper) -> None:
     bound = next(bound for bound in paper.bounds if bound.id == name)
     with right:
         axis = cast(
-            "Axis", address.select("axis", "Along", {str(name): AXES[name] for name in AXES})
+            "Axis",
+            address.select("axis", "Along", {str(name): AXES[name] for name in AXES}),
         )
     statement(bound)
     claim = CLAIMS[claim_id(bound.algorithm, axis)]
@@ -65,7 +66,7 @@ def statement(bound: Bound) -> None:
 
 
 def draws_of(axis: Axis, last: ClaimResult) -> list[tuple[float, float]]:
-    """Return the place on the axis and the error of every run; nothing if places are missing."""
+    """The place on the axis and the error of every run; nothing if places are missing."""
     try:
         return theory.draws_along(axis, last.measured)
     except MissingResult:
@@ -80,7 +81,8 @@ def curves(
     medians = theory.medians(draws)
     along = () if axis == "epsilon" else (axis,)
     results = [
-        replace(each, grid={name: each.grid[name] for name in along}) for each in last.measured
+        replace(each, grid={name: each.grid[name] for name in along})
+        for each in last.measured
     ]
     fig = figures.chart(claim, results)
     places = np.geomspace(min(medians) / BEYOND, max(medians) * BEYOND, 60).tolist()
@@ -123,6 +125,8 @@ def curves(
 def printed_tables(paper: Paper) -> None:
     for table in paper.tables:
         st.markdown(f"**{table.place}.** {table.title}")
-        safe_text.words_table(pd.DataFrame(table.rows.items(), columns=list(table.columns)))
+        safe_text.words_table(
+            pd.DataFrame(table.rows.items(), columns=list(table.columns))
+        )
         if table.note:
             st.caption(safe_text.escape(table.note))

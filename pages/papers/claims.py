@@ -16,11 +16,17 @@ MARKS = {
     Outcome.NEVER: "can never be judged here",
     Outcome.NOT_MEASURED: "not measured",
 }
-WIDTHS = {"place": 150, "claim": 330, "verdict": 160, "statements": 110, "measured": 100}
+WIDTHS = {
+    "place": 150,
+    "claim": 330,
+    "verdict": 160,
+    "statements": 110,
+    "measured": 100,
+}
 
 
 def row(claim: Claim) -> dict[str, str]:
-    """Return a claim with its last verdict as a row."""
+    """A claim with its last verdict as a row."""
     last = results.last(claim)
     common = {"place": figures.place(claim), "claim": claim.title}
     if last is None:
@@ -38,9 +44,13 @@ def row(claim: Claim) -> dict[str, str]:
 
 def draw(paper: Paper) -> None:
     table = pd.DataFrame(row(claim) for claim in paper.claims).fillna("-")
-    columns = {name: st.column_config.TextColumn(width=wide) for name, wide in WIDTHS.items()}
+    columns = {
+        name: st.column_config.TextColumn(width=wide) for name, wide in WIDTHS.items()
+    }
     safe_text.table(table, column_config=columns, height="content")
-    titles = {claim.id: f"{figures.place(claim)}: {claim.title}" for claim in paper.claims}
+    titles = {
+        claim.id: f"{figures.place(claim)}: {claim.title}" for claim in paper.claims
+    }
     claim_id = address.select("claim", "One claim", titles)
     one_claim(next(claim for claim in paper.claims if claim.id == claim_id))
 

@@ -34,7 +34,9 @@ def draw(paper: Paper) -> None:
         for erratum in paper.errata
     ]
     safe_text.words_table(pd.DataFrame(rows))
-    titles = {erratum.id: f"{erratum.place}: {erratum.title}" for erratum in paper.errata}
+    titles = {
+        erratum.id: f"{erratum.place}: {erratum.title}" for erratum in paper.errata
+    }
     erratum_id = address.select("erratum", "One correction", titles)
     one_erratum(next(erratum for erratum in paper.errata if erratum.id == erratum_id))
 
@@ -56,9 +58,13 @@ def one_erratum(erratum: Erratum) -> None:
             st.write(safe_text.escape(text))
     safe_text.words_table(pd.DataFrame(erratum.readings, columns=["meaning", "figure"]))
     st.caption(safe_text.escape(erratum.settings))
-    st.caption(f'Derivation: docs/PRIVACY.md, "Corrections of the sources", "{erratum.section}".')
+    st.caption(
+        f'Derivation: docs/PRIVACY.md, "Corrections of the sources", "{erratum.section}".'
+    )
     if erratum.attack is not None:
         settings = {"attack": erratum.attack.algorithm, "fault": erratum.attack.fault}
         links.to("audit", "Attack it with other settings", settings)
     elif "ε" in erratum.figures[0]:
-        links.to("ledger", "Account for the sources' noise at another ε", {"from": "claim"})
+        links.to(
+            "ledger", "Account for the sources' noise at another ε", {"from": "claim"}
+        )

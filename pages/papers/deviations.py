@@ -13,7 +13,7 @@ from pages.kit import safe_text
 
 
 def of(paper: Paper) -> Mapping[str, tuple[Deviation, ...]]:
-    """Return a paper's deviations by algorithm; empty if there are none."""
+    """A paper's deviations by algorithm; empty if there are none."""
     return DEVIATIONS[paper.id]
 
 

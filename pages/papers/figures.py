@@ -36,7 +36,11 @@ AXES = {
     "ratings": "processed ratings",
     "stretch": "predicted period",
 }
-NONE_AT = {"threshold": NO_THRESHOLD, "regularisation": 0.0}  # values that stand for none
+# values that stand for none
+NONE_AT = {
+    "threshold": NO_THRESHOLD,
+    "regularisation": 0.0,
+}
 SETS = {"data": "Data set", "unit": "Unit"}  # of which one at a time is drawn
 # for several lines of one algorithm
 TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "teal")
@@ -47,12 +51,12 @@ BOXES = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}
 
 
 def place(figure: Figure) -> str:
-    """Return the figure's place in its paper."""
+    """The figure's place in its paper."""
     return figure.source.partition(", ")[2]
 
 
 def command(figure: Figure) -> str:
-    """Return the command that makes the figure."""
+    """The command that makes the figure."""
     if isinstance(figure, Claim):
         what = "papers run"
     else:
@@ -104,18 +108,26 @@ def draw_recorded(claim: Claim, last: ClaimResult) -> None:
     key = f"papers.{claim.id}"
     _draw(key, claim, _of_one_set(key, last.measured))
     on = f" on {last.on}" if last.on else ""
-    st.caption(f"{claim.words} Measured{on}, {last.created[:10]}, version {last.version}.")
+    st.caption(
+        f"{claim.words} Measured{on}, {last.created[:10]}, version {last.version}."
+    )
 
 
 def _of_one_set(key: str, results: Results) -> list[Measured]:
-    """Return the results on the chosen data set, or in the chosen unit, if there are several."""
+    """The results on the chosen data set, or in the chosen unit, if there are several."""
     results = list(results)
     for name, label in SETS.items():
         sets = list(
-            dict.fromkeys(str(result.grid[name]) for result in results if name in result.grid)
+            dict.fromkeys(
+                str(result.grid[name]) for result in results if name in result.grid
+            )
         )
         if len(sets) > 1:
-            box: dict[str, Any] = {"default": sets[0], "required": True, "key": f"{key}.{name}"}
+            box: dict[str, Any] = {
+                "default": sets[0],
+                "required": True,
+                "key": f"{key}.{name}",
+            }
             title = st.segmented_control(label, sets, **box)
             results = [result for result in results if result.grid[name] == title]
     return results
@@ -136,24 +148,31 @@ def _draw(key: str, claim: Claim, results: Results) -> None:
 
 
 def chart(figure: Figure, results: Results) -> Any:
-    """Return results along the figure's axis, with the published numbers."""
-    has_places = figure.axis == "epsilon" or any(figure.axis in result.grid for result in results)
+    """Results along the figure's axis, with the published numbers."""
+    has_places = figure.axis == "epsilon" or any(
+        figure.axis in result.grid for result in results
+    )
     axis = figure.axis if has_places else "epsilon"
     title = AXES.get(axis, axis.replace("_", " "))
     quantity = figure.quantity or METRICS[figure.metric].label
-    in_units = any(
-        "unit" in result.grid for result in results
-    )  # where published numbers are far off
-    fig = sweep_charts.against(draws_frame(axis, results), axis, quantity, title, logs=in_units)
+    # where published numbers are far off
+    in_units = any("unit" in result.grid for result in results)
+    fig = sweep_charts.against(
+        draws_frame(axis, results), axis, quantity, title, logs=in_units
+    )
     if axis == "epsilon":
-        ticks = sorted({result.epsilon for result in results if result.epsilon is not None})
-        fig.update_xaxes(tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], tickangle=0)
+        ticks = sorted(
+            {result.epsilon for result in results if result.epsilon is not None}
+        )
+        fig.update_xaxes(
+            tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], tickangle=0
+        )
     sweep_charts.add_published(fig, figure.marks)
     return fig
 
 
 def draws_frame(axis: str, results: Results) -> pd.DataFrame:
-    """Return every draw as a row: name, id, source, epsilon, seed, value and the grid.
+    """Every draw as a row: name, id, source, epsilon, seed, value and the grid.
 
     The columns are those of `sweep_charts.frame`. Several lines of one algorithm get their own
     colours.
@@ -171,7 +190,9 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
         for result in results
         for seed, value in enumerate(result.draws)
     ]
-    frame = sweep_charts.draws_frame(rows, (name for result in results for name in result.grid))
+    frame = sweep_charts.draws_frame(
+        rows, (name for result in results for name in result.grid)
+    )
     lines = frame[["name", "id", "source"]].drop_duplicates()
     if lines[["id", "source"]].duplicated().any():
         tints = dict(zip(frame["name"].unique(), itertools.cycle(TINTS), strict=False))
@@ -183,24 +204,29 @@ def draws_frame(axis: str, results: Results) -> pd.DataFrame:
 
 
 def _with_none(frame: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """Return axis values as words in order; the value that stands for none reads "none"."""
+    """Axis values as words in order; the value that stands for none reads "none"."""
     none = NONE_AT[axis]
-    words = frame[axis].map(lambda it: "none" if it == none else f"{it:g}", na_action="ignore")
+    words = frame[axis].map(
+        lambda it: "none" if it == none else f"{it:g}", na_action="ignore"
+    )
     return frame.sort_values(axis, kind="stable").assign(**{axis: words})
 
 
 def _name(axis: str, result: Measured, results: Results) -> str:
-    """Return a line's name: its label, and the grid's values that differ apart from the axis."""
+    """A line's name: its label, and the grid's values that differ apart from the axis."""
     others = {
         name: value
         for name, value in result.grid.items()
-        if name not in (axis, *SETS) and len({result.grid.get(name) for result in results}) > 1
+        if name not in (axis, *SETS)
+        and len({result.grid.get(name) for result in results}) > 1
     }
-    return ", ".join(filter(None, (result.label, sweep_charts.place(others, [result.algorithm]))))
+    return ", ".join(
+        filter(None, (result.label, sweep_charts.place(others, [result.algorithm])))
+    )
 
 
 def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:
-    """Return measured and published numbers, a row each."""
+    """Measured and published numbers, a row each."""
     measured_rows = [
         {"method": result.label, "ε": result.epsilon, **result.grid}
         | {
@@ -212,7 +238,12 @@ def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:
         for result in results
     ]
     published_rows = [
-        {"method": mark.label, "at": mark.x, "published": mark.y, "printed in": mark.source}
+        {
+            "method": mark.label,
+            "at": mark.x,
+            "published": mark.y,
+            "printed in": mark.source,
+        }
         for mark in marks
     ]
     return pd.DataFrame([*measured_rows, *published_rows])
@@ -222,7 +253,7 @@ def numbers(results: Results, marks: Sequence[Mark]) -> pd.DataFrame:
 
 
 def totals_text(points: Sequence[Point]) -> str:
-    """Return the exact total of all steps by the epsilon of a step, and its terms; '' without."""
+    """The exact total of all steps by the epsilon of a step, and its terms; '' without."""
     specs = {
         float(point.epsilon): point.spec
         for point in points
@@ -246,7 +277,7 @@ def totals_text(points: Sequence[Point]) -> str:
 
 
 def _total(spec: RunSpec) -> float:
-    """Return the epsilon of a run with its source's noise, for any shape of the data."""
+    """The epsilon of a run with its source's noise, for any shape of the data."""
     shape = SampleShape(10_000, 10_000)
     budget = spec.budget
     assert budget is not None

@@ -9,7 +9,14 @@ from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, links, observers, privacy_card, safe_text, sidebar_values
+from pages.kit import (
+    data_sets,
+    links,
+    observers,
+    privacy_card,
+    safe_text,
+    sidebar_values,
+)
 from pages.papers import address, figures
 
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
@@ -26,7 +33,11 @@ VARIANTS = (
         "user factors, item factors and item biases, frozen since the start",
         "the request; no rating",
     ),
-    ("new, rated", "item factors, item biases", "all that the user has ever rated, each time"),
+    (
+        "new, rated",
+        "item factors, item biases",
+        "all that the user has ever rated, each time",
+    ),
 )
 
 
@@ -77,7 +88,7 @@ OWN: dict[str, Callable[[], None]] = {"balu-2016": sketch, "vallet-2014": retent
 
 
 def of(paper: Paper) -> list[object]:
-    """Return the section's contents; empty if there is no section."""
+    """The section's contents; empty if there is no section."""
     return [*paper.presets, *([paper.id] if paper.id in OWN else [])]
 
 

@@ -20,13 +20,17 @@ SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object
     "claims": ("What it claims", claims.draw, lambda paper: paper.claims),
     "method": ("Try its method", methods.draw, methods.of),
     "deviations": ("Where ours departs", deviations.draw, deviations.of),
-    "bounds": ("Its bounds and tables", bounds.draw, lambda paper: paper.bounds or paper.tables),
+    "bounds": (
+        "Its bounds and tables",
+        bounds.draw,
+        lambda paper: paper.bounds or paper.tables,
+    ),
     "corrections": ("What we corrected", corrections.draw, lambda paper: paper.errata),
 }
 
 
 def outcome(claim: Claim) -> Outcome:
-    """Return the outcome of a claim's last result."""
+    """The outcome of a claim's last result."""
     last = results.last(claim)
     if last is None:
         return Outcome.NOT_MEASURED
@@ -34,16 +38,22 @@ def outcome(claim: Claim) -> Outcome:
 
 
 def counts_text(total: Counter[Outcome]) -> str:
-    """Return the number of claims by outcome, in words."""
-    return ", ".join(f"{total[one]} {name}" for one, name in COLUMNS.items() if one in total)
+    """The number of claims by outcome, in words."""
+    return ", ".join(
+        f"{total[one]} {name}" for one, name in COLUMNS.items() if one in total
+    )
 
 
 def reasons(claims: Sequence[Claim]) -> str:
-    """Return why claims cannot be judged here or ever, with the number of claims of each reason."""
-    not_judged = [claim for claim in claims if outcome(claim) is Outcome.CANNOT_BE_JUDGED]
+    """Why claims cannot be judged here or ever, with the number of claims of each reason."""
+    not_judged = [
+        claim for claim in claims if outcome(claim) is Outcome.CANNOT_BE_JUDGED
+    ]
     never = [claim for claim in claims if outcome(claim) is Outcome.NEVER]
     last_results = (results.last(claim) for claim in not_judged)
-    on_other_data = [last for last in last_results if last is not None and last.stands_in]
+    on_other_data = [
+        last for last in last_results if last is not None and last.stands_in
+    ]
     n_outside = sum(bool(claim.limits) for claim in never)
     n_open = len(not_judged) - len(on_other_data)
     return (
@@ -63,7 +73,9 @@ def navigation(current: str) -> None:
             links.to("papers", "All papers", {})
         for paper in PAPERS.values():
             if paper.id != current:
-                links.to("papers", paper.short, {"paper": paper.id}, ":material/description:")
+                links.to(
+                    "papers", paper.short, {"paper": paper.id}, ":material/description:"
+                )
 
 
 def overview(unknown: str = "") -> None:
@@ -74,7 +86,11 @@ def overview(unknown: str = "") -> None:
     title = f"{len(every_claim)} claims of {len(PAPERS)} papers: {counts_text(total)}"
     st.title(title, anchor=False)
     if unknown:
-        st.warning(safe_text.escape(f"There is no paper '{unknown[:40]}' here. Choose one below."))
+        st.warning(
+            safe_text.escape(
+                f"There is no paper '{unknown[:40]}' here. Choose one below."
+            )
+        )
     st.write(
         "A claim is something that a run can contradict: an order of methods, a figure, the shape"
         " of a curve. It consists of statements and is reproduced if all of them hold."
@@ -102,7 +118,9 @@ def one_paper(paper: Paper) -> None:
     counts = counts_text(Counter(map(outcome, paper.claims)))
     st.title(f"{paper.short}, {len(paper.claims)} claims: {counts}", anchor=False)
     st.write(f"{paper.about} {paper.citation}, [the paper]({paper.url}).")
-    titles = {name: title for name, (title, _, content) in SECTIONS.items() if content(paper)}
+    titles = {
+        name: title for name, (title, _, content) in SECTIONS.items() if content(paper)
+    }
     key = address.start("section", list(titles), address.section())
     name = st.segmented_control(
         "Section",

@@ -27,14 +27,20 @@ FORMATS = {
 }
 
 
-def run_table(rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = "") -> pd.DataFrame:
-    """Return the list of runs. owner: of the visitor's own runs."""
+def run_table(
+    rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
+) -> pd.DataFrame:
+    """The list of runs. owner: of the visitor's own runs."""
     table = pd.DataFrame([_table_row(row, sizes, owner) for row in rows])
     # empty cells instead of "None"
-    return table.astype({name: float for name in ("ε", "δ", "RMSE", "objective") if name in table})
+    return table.astype(
+        {name: float for name in ("ε", "δ", "RMSE", "objective") if name in table}
+    )
 
 
-def _table_row(row: dict[str, Any], sizes: dict[str, int], owner: str) -> dict[str, Any]:
+def _table_row(
+    row: dict[str, Any], sizes: dict[str, int], owner: str
+) -> dict[str, Any]:
     epsilon = row["epsilon"]
     unit = row["unit"]
     protects = ""
@@ -54,7 +60,9 @@ def _table_row(row: dict[str, Any], sizes: dict[str, int], owner: str) -> dict[s
         "RMSE": row["metrics"].get("rmse"),
         "objective": row["metrics"].get("objective"),
         "status": row["guarantee"],
-        "parameters": ", ".join(f"{name} {value}" for name, value in row["parameters"].items()),
+        "parameters": ", ".join(
+            f"{name} {value}" for name, value in row["parameters"].items()
+        ),
         "tags": row["tags"],
         "note": row["note"],
         "whose": "yours" if owner and row["owner"] == owner else "",
@@ -65,7 +73,7 @@ def _table_row(row: dict[str, Any], sizes: dict[str, int], owner: str) -> dict[s
 
 
 def load(store: Store, keys: list[str]) -> list[Run]:
-    """Return the stored runs of these keys; skip deleted ones, and say why others are left out.
+    """Take the stored runs of these keys, skip deleted ones, and say why others are left out.
 
     Runs on private data enter their account, unless they are there.
     """
@@ -111,7 +119,7 @@ def _name(run: Run) -> str:
 
 
 def _finding(names: list[str], records: list[RunRecord]) -> str:
-    """Return the best and the worst run, if they share data and measure."""
+    """The best and the worst run, if they share data and measure."""
     shared = [
         name
         for name in ("rmse", "objective")
@@ -169,7 +177,9 @@ def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
     if not with_budget:
         return
     st.subheader("What privacy costs", anchor=False)
-    judgements = [judgement_of(record, engine().known_runs.find) for _, record in with_budget]
+    judgements = [
+        judgement_of(record, engine().known_runs.find) for _, record in with_budget
+    ]
     for (name, record), judged in zip(with_budget, judgements, strict=True):
         if judged is not None:
             words = _cost_text(*judged, record.guarantee.unit)
@@ -183,7 +193,7 @@ def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
 
 
 def _cost_text(judgement: Judgement, own: Measured, row: str) -> str:
-    """Return what a run keeps and costs, over its own draw. row: of the data."""
+    """What a run keeps and costs, over its own draw. row: of the data."""
     words = f"{kept_words(judgement, own, row)}."
     cost = judgement.cost(own)
     if cost is None:
@@ -193,7 +203,9 @@ def _cost_text(judgement: Judgement, own: Measured, row: str) -> str:
 
 def _draw_differences(records: list[RunRecord]) -> None:
     st.subheader("Differences", anchor=False)
-    rows = [(row["setting"], *map(_cell, row["values"])) for row in differences(records)]
+    rows = [
+        (row["setting"], *map(_cell, row["values"])) for row in differences(records)
+    ]
     if rows:
         columns = ["", *(str(place + 1) for place in range(len(records)))]
         safe_text.table(pd.DataFrame(rows, columns=columns))
@@ -226,6 +238,8 @@ def _draw_ledgers(names: list[str], records: list[RunRecord]) -> None:
         promise = record.guarantee
         cost = name
         if exact and record.delta:
-            in_full = epsilon_in_full(exact, record.delta, promise.unit, record.relation)
+            in_full = epsilon_in_full(
+                exact, record.delta, promise.unit, record.relation
+            )
             cost = f"{name.split(', ε')[0]}: {in_full}"
         st.markdown(f"{privacy_card.badge(promise.status)} {cost}")

@@ -35,7 +35,7 @@ TITLES = {"learn": "Lessons"}  # pages with another name
 
 
 def draw_switch() -> str:
-    """Return whose runs are listed; on one person's own machine there is nothing to choose."""
+    """Whose runs are listed; on one person's own machine there is nothing to choose."""
     if visitor.asker().alone:
         return EVERYONE
     session_widgets.start(WHOSE_KEY, "whose", MINE, one_of(OWNERS))
@@ -63,7 +63,7 @@ def _show_everyone() -> None:
 
 
 def what_is_mine() -> str:
-    """Return which runs are the visitor's."""
+    """Which runs are the visitor's."""
     if visitor.logged_in():
         return "A run is yours if you were the first to start it."
     return (
@@ -153,9 +153,14 @@ def _draw_note(row: dict[str, Any]) -> None:
     key = row["key"]
     with st.form("runs.notes", border=False):
         left, right, button = st.columns([3, 2, 1], vertical_alignment="bottom")
-        note = left.text_input("Note", row["note"], max_chars=2000, key=f"runs.note.{key}")
+        note = left.text_input(
+            "Note", row["note"], max_chars=2000, key=f"runs.note.{key}"
+        )
         tags = right.text_input(
-            "Tags, separated by commas", row["tags"], max_chars=200, key=f"runs.tags.{key}"
+            "Tags, separated by commas",
+            row["tags"],
+            max_chars=200,
+            key=f"runs.tags.{key}",
         )
         if button.form_submit_button("Keep", width="stretch"):
             permissions.annotate(engine().store, key, note, tags)

@@ -55,7 +55,7 @@ class Addresses:
         await RedirectResponse(f"{up}{address}")(scope, receive, send)
 
     def _leads_to(self, scope: Scope, query: str) -> str | None:
-        """Return another address without the base, or None to stay.
+        """Another address without the base, or None to stay.
 
         The first page says which page is unknown, to browsers that ask for no file of the server.
         """
@@ -80,7 +80,7 @@ class Addresses:
 
 
 def routes(sections: Iterable[str], base: str = "") -> list[Route]:
-    """Return the routes of these sections and of the script, under the server's path."""
+    """The routes of these sections and of the script, under the server's path."""
     start = f"/{base.strip('/')}".rstrip("/")
     html = with_script(STREAMLIT_PAGE.read_text("utf-8"))
 
@@ -95,5 +95,7 @@ def routes(sections: Iterable[str], base: str = "") -> list[Route]:
 
 
 def with_script(html: str) -> str:
-    """Return the page with the script before all others."""
-    return html.replace("<head>", f'<head>\n    <script src="./{SCRIPT.name}"></script>', 1)
+    """The page with the script before all others."""
+    return html.replace(
+        "<head>", f'<head>\n    <script src="./{SCRIPT.name}"></script>', 1
+    )

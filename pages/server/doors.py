@@ -45,7 +45,7 @@ OTHERS = 256  # descriptors of everything else
 
 
 def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[str]:
-    """Return the names that a server has in addition to loopback.
+    """The names that a server has in addition to loopback.
 
     listens_at: its address; None for every address. Raise BadInput if others could reach it without
     a login.
@@ -66,7 +66,7 @@ def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[st
 
 
 def names() -> frozenset[str]:
-    """Return this server's names in addition to loopback; raise BadInput.
+    """This server's names in addition to loopback; raises BadInput.
 
     Others may reach the port directly if it is not on loopback: log that it needs a proxy.
     """
@@ -79,7 +79,7 @@ def names() -> frozenset[str]:
 
 
 def proxy_warning(listens_at: str | None, files: int) -> str:
-    """Return why an address that others can reach needs a proxy; '' on loopback.
+    """Why an address that others can reach needs a proxy; '' on loopback.
 
     listens_at: the server's address; None for every address. files: how many files and connections
     the process can hold open.
@@ -96,7 +96,7 @@ def proxy_warning(listens_at: str | None, files: int) -> str:
 
 
 def host_name(host: str) -> str:
-    """Return the lower-case name in a Host header, without port; '' if malformed."""
+    """The lower-case name in a Host header, without port; '' if malformed."""
     try:
         parts = urlsplit(f"//{host}")
         port = parts.port
@@ -108,7 +108,7 @@ def host_name(host: str) -> str:
 
 
 def is_loopback(name: str) -> bool:
-    """Return whether a name or address is this machine's own."""
+    """Whether a name or address is this machine's own."""
     try:
         return ipaddress.ip_address(name).is_loopback
     except ValueError:
@@ -117,7 +117,7 @@ def is_loopback(name: str) -> bool:
 
 @functools.cache
 def login_described() -> bool:
-    """Return whether the server's secrets describe a login, read once."""
+    """Whether the server's secrets describe a login, read once."""
     return bool(st.secrets.load_if_toml_exists()) and "auth" in st.secrets
 
 
@@ -125,9 +125,10 @@ def login_described() -> bool:
 
 
 def policy(
-    embed_in: tuple[str, ...] = (), page: Path = Path(st.__file__).parent / "static/index.html"
+    embed_in: tuple[str, ...] = (),
+    page: Path = Path(st.__file__).parent / "static/index.html",
 ) -> str:
-    """Return the Content-Security-Policy of pages.
+    """The Content-Security-Policy of pages.
 
     It allows only this server's scripts, and the inline scripts of Streamlit's page by their
     hashes.
@@ -151,7 +152,7 @@ def policy(
 
 
 def _script_source(script: str) -> str:
-    """Return what allows an inline script: its hash."""
+    """What allows an inline script: its hash."""
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     return f"'sha256-{digest}'"
 
@@ -164,7 +165,11 @@ class HostGuard:
     """
 
     def __init__(
-        self, app: ASGIApp, names: frozenset[str], now: Settings, most_streams: int = 1000
+        self,
+        app: ASGIApp,
+        names: frozenset[str],
+        now: Settings,
+        most_streams: int = 1000,
     ) -> None:
         self.app = app
         self.names = names
@@ -195,7 +200,9 @@ class HostGuard:
         # the origin is checked; with it, Streamlit would ask an outside server for
         # this machine's address, to compare
         if scope["type"] == "http":
-            kept_headers = [(name, text) for name, text in scope["headers"] if name != b"origin"]
+            kept_headers = [
+                (name, text) for name, text in scope["headers"] if name != b"origin"
+            ]
             scope = {**scope, "headers": kept_headers}
         if scope["type"] == "websocket" and refusal is None:
             await self._stream(scope, receive, with_headers)
@@ -207,8 +214,11 @@ class HostGuard:
         if self._streams >= self.most_streams:
             if not self._was_full:
                 self._was_full = True
-                log.warning("%s sessions are open, as many as this server takes.", self._streams)
-            await send({"type": "websocket.close", "code": FULL})  # a response would be logged
+                log.warning(
+                    "%s sessions are open, as many as this server takes.", self._streams
+                )
+            # a response would be logged
+            await send({"type": "websocket.close", "code": FULL})
             return
         self._streams += 1
         try:
@@ -237,10 +247,13 @@ class HostGuard:
 
 
 async def _next_frame(receive: Receive) -> Message:
-    """Return the client's next message that is not for developers."""
+    """The client's next message that is not for developers."""
     while True:
         message = await receive()
-        if streamlit_internals.client_message(message.get("bytes")) not in FOR_DEVELOPERS:
+        if (
+            streamlit_internals.client_message(message.get("bytes"))
+            not in FOR_DEVELOPERS
+        ):
             return message
 
 
@@ -248,7 +261,7 @@ async def _next_frame(receive: Receive) -> Message:
 
 
 def most_files() -> int:
-    """Return how many files and connections the process can hold open.
+    """How many files and connections the process can hold open.
 
     The process's limit is raised as far as allowed.
     """
@@ -266,7 +279,7 @@ def most_files() -> int:
 
 
 def most_streams() -> int:
-    """Return how many sessions the process can hold open; raise BadInput below ten."""
+    """How many sessions the process can hold open; raises BadInput below ten."""
     limit = most_files()
     count = (limit - OTHERS) // PER_SESSION
     if count < 10:

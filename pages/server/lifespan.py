@@ -38,7 +38,9 @@ def round_made() -> None:
         session_files.sweep()
         accounts.sweep(session_files.origins)
     except (OSError, BadInput) as error:
-        logging.getLogger(__name__).warning("Old uploads could not be removed: %s", error)
+        logging.getLogger(__name__).warning(
+            "Old uploads could not be removed: %s", error
+        )
 
 
 def warm() -> list[Job]:
@@ -49,7 +51,11 @@ def warm() -> list[Job]:
     most = settings().most_runs
     if not settings().warm or machine.is_small():
         return []
-    specs = [spec for spec in first_views.cheapest_first() if limits.allowed_here(spec.data.id)]
+    specs = [
+        spec
+        for spec in first_views.cheapest_first()
+        if limits.allowed_here(spec.data.id)
+    ]
     if most is not None and engine().store.count() + len(specs) > most:
         return []
     try:
@@ -82,9 +88,13 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
         os.environ["TMPDIR"] = tempfile.tempdir = str(workplace())
     except OSError as error:
         place = tempfile.gettempdir()
-        logging.getLogger(__name__).warning("Temporary files stay in %s: %s", place, error)
+        logging.getLogger(__name__).warning(
+            "Temporary files stay in %s: %s", place, error
+        )
     over = threading.Event()
-    threading.Thread(target=_keep_house, args=(over,), name="dpmf-caretaker", daemon=True).start()
+    threading.Thread(
+        target=_keep_house, args=(over,), name="dpmf-caretaker", daemon=True
+    ).start()
     watch = asyncio.create_task(sessions.watch())
     try:
         yield

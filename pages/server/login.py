@@ -7,7 +7,12 @@ from urllib.parse import quote, unquote, urlsplit
 
 from starlette.datastructures import MutableHeaders
 from starlette.requests import HTTPConnection, Request
-from starlette.responses import HTMLResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.responses import (
+    HTMLResponse,
+    PlainTextResponse,
+    RedirectResponse,
+    Response,
+)
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from pages.server import streamlit_internals
@@ -69,12 +74,17 @@ class LoginGate:
             return HTMLResponse(PAGE.format(begin=self.base + BEGIN), 401)
         return PlainTextResponse("Log in first.\n", 401)
 
-    async def _lead(self, path: str, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _lead(
+        self, path: str, scope: Scope, receive: Receive, send: Send
+    ) -> None:
         """Record the open place in the browser and return there after the login."""
         request = Request(scope)
 
         async def with_redirect(message: Message) -> None:
-            if message["type"] == "http.response.start" and message["status"] in (302, 307):
+            if message["type"] == "http.response.start" and message["status"] in (
+                302,
+                307,
+            ):
                 headers = MutableHeaders(scope=message)
                 if path == LOGIN:
                     _note_place(request, headers)
@@ -86,7 +96,7 @@ class LoginGate:
 
 
 def _is_logged_in(scope: Scope) -> bool:
-    """Return whether the request has the cookie that Streamlit signs after a login."""
+    """Whether the request has the cookie that Streamlit signs after a login."""
     user = streamlit_internals.signed_user(HTTPConnection(scope).cookies)
     return user.get("is_logged_in") is True
 
@@ -97,7 +107,8 @@ def _note_place(request: Request, headers: MutableHeaders) -> None:
     place = quote(f"{referer.path or '/'}?{referer.query}")
     if referer.netloc == request.headers.get("host") and len(place) <= LONGEST:
         headers.append(
-            "set-cookie", f"{COOKIE}={place}; Max-Age={SECONDS}; Path=/; HttpOnly; SameSite=Lax"
+            "set-cookie",
+            f"{COOKIE}={place}; Max-Age={SECONDS}; Path=/; HttpOnly; SameSite=Lax",
         )
 
 

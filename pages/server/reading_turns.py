@@ -48,7 +48,9 @@ class Turn:
         self._turns.cancel(self)
 
     def run(
-        self, act: Callable[[Callable[[], None]], Result], watch: Callable[[int], object]
+        self,
+        act: Callable[[Callable[[], None]], Result],
+        watch: Callable[[int], object],
     ) -> Result:
         """Call `act` in turn and return its result.
 
@@ -80,13 +82,16 @@ class ReadingTurns:
         self._reading: dict[ReadingPlace, Turn] = {}
         self._waiting: list[Turn] = []
         self._numbers = itertools.count(1)
-        self._last: OrderedDict[str, int] = OrderedDict()  # the number of each asker's last turn
+        # the number of each asker's last turn
+        self._last: OrderedDict[str, int] = OrderedDict()
 
     def join(self, asker: str) -> Turn:
-        """Return a new turn of a session or login."""
+        """A new turn of a session or login."""
         return Turn(self, asker)
 
-    def enter(self, turn: Turn, place: ReadingPlace, watch: Callable[[int], object]) -> None:
+    def enter(
+        self, turn: Turn, place: ReadingPlace, watch: Callable[[int], object]
+    ) -> None:
         """Wait for a place and take it."""
         with self._changed:
             self._free(turn)
@@ -96,7 +101,9 @@ class ReadingTurns:
             self._changed.notify_all()
         while True:
             with self._changed:
-                self._changed.wait_for(lambda: self._is_due(turn) or turn.is_cancelled, LOOK)
+                self._changed.wait_for(
+                    lambda: self._is_due(turn) or turn.is_cancelled, LOOK
+                )
                 _go_on(turn)
                 if self._is_due(turn):
                     self._take(turn, place)
@@ -148,7 +155,7 @@ class ReadingTurns:
             self._changed.notify_all()
 
     def _is_due(self, turn: Turn) -> bool:
-        """Return whether the place is free and nobody who waits for it comes first."""
+        """Whether the place is free and nobody who waits for it comes first."""
         if turn.waits_for in self._reading or self._is_reading(turn.asker):
             return False
         return min(self._able(turn.waits_for), key=self._order) is turn
@@ -160,7 +167,7 @@ class ReadingTurns:
         return any(turn.asker == asker for turn in self._reading.values())
 
     def _able(self, place: ReadingPlace | None) -> list[Turn]:
-        """Return those who wait for a place and read nothing else."""
+        """Those who wait for a place and read nothing else."""
         rivals = [turn for turn in self._waiting if turn.waits_for == place]
         return [turn for turn in rivals if not self._is_reading(turn.asker)]
 
@@ -173,7 +180,9 @@ class ReadingTurns:
 def _go_on(turn: Turn) -> None:
     """Raise BadInput if the turn was cancelled."""
     if turn.is_cancelled:
-        raise BadInput("Reading was cancelled, because its page was closed. Open it again.")
+        raise BadInput(
+            "Reading was cancelled, because its page was closed. Open it again."
+        )
 
 
 turns = ReadingTurns()

@@ -64,7 +64,7 @@ class Session:
     state: streamlit_internals.SessionState | None = None  # Streamlit's state of it
 
     def away(self, now: float) -> float:
-        """Return the seconds without a connection."""
+        """The seconds without a connection."""
         if self.left_at is None:
             return 0.0
         return now - self.left_at
@@ -103,26 +103,26 @@ class Sessions:
         self._closed_ids: deque[str] = deque(maxlen=1_000)  # closed last
 
     def find(self, ident: str) -> Session | None:
-        """Return a session, or None if it was closed."""
+        """A session, or None if it was closed."""
         with self._lock:
             if ident in self._closed_ids:
                 return None
             return self._open.setdefault(ident, Session(ident, began=self._clock()))
 
     def own_data_of(self, ident: str) -> list[str]:
-        """Return ids of a session's own data sets."""
+        """Ids of a session's own data sets."""
         with self._lock:
             if ident not in self._open:
                 return []
             return list(self._open[ident].own_data)
 
     def all(self) -> list[Session]:
-        """Return all sessions, oldest first."""
+        """All sessions, oldest first."""
         with self._lock:
             return list(self._open.values())
 
     def count_busy(self) -> int:
-        """Return the number of sessions with unfinished work."""
+        """The number of sessions with unfinished work."""
         count = 0
         with self._lock:
             for session in self._open.values():
@@ -130,7 +130,9 @@ class Sessions:
                     count += 1
         return count
 
-    def hold(self, ident: str, place: str, work: BackgroundWork, by_button: bool) -> None:
+    def hold(
+        self, ident: str, place: str, work: BackgroundWork, by_button: bool
+    ) -> None:
         """Register a session's work at a place of a page, replacing earlier work there."""
         with self._lock:
             session = self.find(ident)
@@ -140,12 +142,14 @@ class Sessions:
                 session.work.pop(place, None)
 
     def going(self, ident: str) -> dict[str, tuple[BackgroundWork, bool]]:
-        """Return a session's unfinished work by place, and whether a button began it."""
+        """A session's unfinished work by place, and whether a button began it."""
         with self._lock:
             if ident not in self._open:
                 return {}
             works = dict(self._open[ident].work)
-        return {place: (work, began) for place, (work, began) in works.items() if work.busy}
+        return {
+            place: (work, began) for place, (work, began) in works.items() if work.busy
+        }
 
     def let_go(self, ident: str, place: str) -> None:
         """Release a session's work; cancel it unless another session has it too."""
@@ -161,7 +165,11 @@ class Sessions:
 
     def _works(self) -> list[BackgroundWork]:
         with self._lock:
-            return [work for session in self._open.values() for work, _ in session.work.values()]
+            return [
+                work
+                for session in self._open.values()
+                for work, _ in session.work.values()
+            ]
 
     def look(self) -> list[Session]:
         """Cancel work of disconnected sessions and advance the rest; return closed sessions."""
@@ -198,12 +206,12 @@ registry = Sessions(
 
 
 def this() -> str:
-    """Return the id of the session whose page is drawn."""
+    """The id of the session whose page is drawn."""
     return streamlit_internals.session_id()
 
 
 def here() -> Session | None:
-    """Return the session whose page is drawn; None if it has ended."""
+    """The session whose page is drawn; None if it has ended."""
     return registry.find(this())
 
 
@@ -225,7 +233,9 @@ async def watch() -> None:
         try:
             await _say_goodbye(await asyncio.to_thread(registry.look))
         except Exception:
-            logging.getLogger(__name__).exception("Disconnected sessions could not be closed")
+            logging.getLogger(__name__).exception(
+                "Disconnected sessions could not be closed"
+            )
 
 
 async def _say_goodbye(gone: list[Session]) -> None:
@@ -253,7 +263,7 @@ def release(gone: list[Session]) -> None:
 
 
 def give_memory_back() -> None:
-    """Return unused memory to the system. Slow."""
+    """Unused memory to the system. Slow."""
     gc.unfreeze()  # else sessions open at the freeze would stay forever
     gc.collect()
     gc.freeze()

@@ -14,7 +14,9 @@ from typing import Any
 import streamlit as st
 from google.protobuf.message import DecodeError
 from streamlit.auth_util import encode_provider_token
-from streamlit.components.v2.get_bidi_component_manager import get_bidi_component_manager
+from streamlit.components.v2.get_bidi_component_manager import (
+    get_bidi_component_manager,
+)
 from streamlit.components.v2.manifest_scanner import ComponentConfig, ComponentManifest
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime import Runtime
@@ -25,7 +27,9 @@ from streamlit.web.server.starlette.starlette_server_config import (
     USER_COOKIE_NAME,
     XSRF_COOKIE_NAME,
 )
-from streamlit.web.server.starlette.starlette_websocket import _get_signed_cookie_with_chunks
+from streamlit.web.server.starlette.starlette_websocket import (
+    _get_signed_cookie_with_chunks,
+)
 
 __all__ = ["SessionState"]
 CHECKED_VERSION = "1.67"
@@ -37,7 +41,7 @@ MASKED_TOKEN = re.compile(r"2\|[0-9a-f]{8}\|(?:[0-9a-f]{2})+\|[0-9]{1,12}")
 
 
 def session_id() -> str:
-    """Return the id of the session whose page is drawn; '' if there is none."""
+    """The id of the session whose page is drawn; '' if there is none."""
     context = get_script_run_ctx()
     if context is None:
         return ""
@@ -45,18 +49,18 @@ def session_id() -> str:
 
 
 def is_history_navigation() -> bool:
-    """Return whether the browser's back or forward button led to the page that is drawn."""
+    """Whether the browser's back or forward button led to the page that is drawn."""
     context = get_script_run_ctx()
     return context is not None and context.is_history_navigation
 
 
 def is_connected(ident: str) -> bool:
-    """Return whether a session's browser is connected."""
+    """Whether a session's browser is connected."""
     return Runtime.exists() and Runtime.instance().is_active_session(ident)
 
 
 def state_of(ident: str) -> SessionState | None:
-    """Return the state of a session; None if Streamlit does not have it."""
+    """The state of a session; None if Streamlit does not have it."""
     if not Runtime.exists():
         return None
     session = Runtime.instance().get_app_session(ident)
@@ -73,7 +77,7 @@ def close(ident: str) -> None:
 
 
 def uploaded_files() -> dict[str, dict[str, Any]]:
-    """Return the uploaded files by session and file."""
+    """The uploaded files by session and file."""
     if not Runtime.exists():
         return {}
     manager = Runtime.instance().uploaded_file_mgr
@@ -115,7 +119,7 @@ logging.getLogger("streamlit.runtime.app_session").setLevel(logging.WARNING)
 
 
 def browser_token() -> bytes | None:
-    """Return what the cookie against forged requests masks, the same in all tabs of a browser."""
+    """What the cookie against forged requests masks, the same in all tabs of a browser."""
     cookie = st.context.cookies.get(XSRF_COOKIE_NAME)
     # Streamlit would decode any other text as a token of its first version
     if not isinstance(cookie, str) or not MASKED_TOKEN.fullmatch(cookie.strip('"')):
@@ -125,19 +129,19 @@ def browser_token() -> bytes | None:
 
 
 def signed_user(cookies: Mapping[str, str]) -> dict[str, Any]:
-    """Return what the cookie that Streamlit signs after a login says; empty without one."""
+    """What the cookie that Streamlit signs after a login says; empty without one."""
     text = _get_signed_cookie_with_chunks(dict(cookies), USER_COOKIE_NAME)
     user: dict[str, Any] = {} if text is None else json.loads(text)
     return user
 
 
 def login_token() -> str:
-    """Return the parameter with which `/auth/login` begins a login."""
+    """The parameter with which `/auth/login` begins a login."""
     return encode_provider_token("default")
 
 
 def client_message(frame: bytes | None) -> str | None:
-    """Return the kind of a browser's message over its websocket; None for an unreadable one."""
+    """The kind of a browser's message over its websocket; None for an unreadable one."""
     if not frame:
         return None
     try:
@@ -162,4 +166,6 @@ def declare_component(project: str, version: str, parent: Path, folder: str) -> 
     if manager.get_component_asset_root(f"{project}.{folder}") is not None:
         return
     config = ComponentConfig(name=folder, asset_dir=folder)
-    manager.register_from_manifest(ComponentManifest(project, version, components=[config]), parent)
+    manager.register_from_manifest(
+        ComponentManifest(project, version, components=[config]), parent
+    )

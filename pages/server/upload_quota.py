@@ -28,12 +28,14 @@ _refusals: OrderedDict[str, str] = OrderedDict()  # reason by file
 
 
 def uploaded_by(ident: str) -> int:
-    """Return the bytes of a session's files, uploaded and derived."""
+    """The bytes of a session's files, uploaded and derived."""
     return _in_memory(ident) + session_files.size(sessions.registry.own_data_of(ident))
 
 
 def uploaded_in_all() -> int:
-    in_memory = sum(_in_memory(ident) for ident in list(streamlit_internals.uploaded_files()))
+    in_memory = sum(
+        _in_memory(ident) for ident in list(streamlit_internals.uploaded_files())
+    )
     return in_memory + session_files.size()
 
 
@@ -95,7 +97,9 @@ def exchange(before: Any, after: Any) -> None:
 def _session() -> sessions.Session:
     session = sessions.here()
     if session is None:
-        raise BadInput("This session has ended. Reload the page and upload the file again.")
+        raise BadInput(
+            "This session has ended. Reload the page and upload the file again."
+        )
     return session
 
 
@@ -110,7 +114,9 @@ class UploadGuard:
         match = PATH.match(scope["path"]) if is_put else None
         if match:
             with contextlib.suppress(ClientDisconnect):  # nobody is left to answer
-                await self._upload(match["session"], match["file"], scope, receive, send)
+                await self._upload(
+                    match["session"], match["file"], scope, receive, send
+                )
         else:
             await self.app(scope, receive, send)
 
@@ -132,7 +138,7 @@ class UploadGuard:
         reason = ""
 
         async def next_piece() -> Message:
-            """Return the next piece, or a disconnect if there is no room left.
+            """The next piece, or a disconnect if there is no room left.
 
             The bytes that arrived count, not those declared: an upload that declares much and sends
             nothing blocks no one.
@@ -179,13 +185,17 @@ class UploadGuard:
 
 
 def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:
-    """Return the same request with an empty file of the same name.
+    """The same request with an empty file of the same name.
 
     head: its first bytes, with the boundary and the part's header up to an empty line.
     """
     boundary = uuid4().hex
     part_header = head.partition(b"\r\n\r\n")[0].partition(b"\r\n")[2]
-    body = b"--%b\r\n%b\r\n\r\n\r\n--%b--\r\n" % (boundary.encode(), part_header, boundary.encode())
+    body = b"--%b\r\n%b\r\n\r\n\r\n--%b--\r\n" % (
+        boundary.encode(),
+        part_header,
+        boundary.encode(),
+    )
     new_scope = {**scope, "headers": list(scope["headers"])}
     headers = MutableHeaders(scope=new_scope)
     headers["content-length"] = str(len(body))

@@ -22,7 +22,7 @@ def logged_in() -> bool:
 
 
 def names() -> frozenset[str]:
-    """Return the names by which the operators' list may contain the visitor.
+    """The names by which the operators' list may contain the visitor.
 
     These are the verified e-mail address, and issuer and subject.
     """
@@ -38,20 +38,22 @@ def names() -> frozenset[str]:
 
 
 def label() -> str:
-    """Return the visitor's name for operators; '' without a login."""
+    """The visitor's name for operators; '' without a login."""
     return min(names(), key=len, default="")
 
 
 def asker() -> Asker:
     if logged_in():
         operates = bool(names() & set(settings().operators))
-        return Asker.of_login(str(st.user.get("iss")), str(st.user.get("sub")), operates)
+        return Asker.of_login(
+            str(st.user.get("iss")), str(st.user.get("sub")), operates
+        )
     token = st.session_state.setdefault(TOKEN, secrets.token_urlsafe(24))
     return Asker.of_session(token, alone=_alone())
 
 
 def person() -> str:
-    """Return who takes turns for the workers: a login, else a browser, else this session.
+    """Who takes turns for the workers: a login, else a browser, else this session.
 
     All tabs of a browser have in common what Streamlit's cookie against forged requests masks. A
     frame on another site has no cookie.
@@ -63,7 +65,7 @@ def person() -> str:
 
 
 def address() -> str:
-    """Return the visitor's network address; '' if the proxy does not send it."""
+    """The visitor's network address; '' if the proxy does not send it."""
     network_address = st.context.ip_address
     if isinstance(network_address, str):
         return network_address
@@ -71,7 +73,7 @@ def address() -> str:
 
 
 def _alone() -> bool:
-    """Return whether one person uses their own machine.
+    """Whether one person uses their own machine.
 
     That is the local profile without operators or login, at a loopback address without other names.
     """
@@ -85,7 +87,7 @@ def _alone() -> bool:
 
 
 def account_owner() -> str:
-    """Return the owner of accounts for uploaded files; '' for one person at their own machine."""
+    """The owner of accounts for uploaded files; '' for one person at their own machine."""
     who = asker()
     if who.alone:
         return ""

@@ -47,7 +47,9 @@ def draw_below_figure(epsilon: float, with_papers: bool) -> None:
         with st.popover("What exactly?", icon=":material/help:", type="tertiary"):
             st.markdown(price.exact_words(epsilon))
         links.to("explore", f"Explore ε = {text} in full", {"epsilon": text})
-        st.toggle("Compare with the papers' methods", key=PAPERS, persist_state="session")
+        st.toggle(
+            "Compare with the papers' methods", key=PAPERS, persist_state="session"
+        )
         if with_papers:
             for algorithm, shares in price.papers_shares().items():
                 label = f"{shares[0].label} ({paper_of(algorithm)})"
@@ -57,7 +59,9 @@ def draw_below_figure(epsilon: float, with_papers: bool) -> None:
 def draw_section(name: str) -> None:
     described = SECTIONS[name]
     with st.container(border=True, height="stretch"):
-        links.to(first_page(name).id, f"**{described.title}**", {}, described.material_icon)
+        links.to(
+            first_page(name).id, f"**{described.title}**", {}, described.material_icon
+        )
         st.write(described.words)
         with st.container(horizontal=True, gap="xsmall"):
             for page in PAGES:
@@ -71,8 +75,12 @@ def main() -> None:
         horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
     ):
         st.title("dpmf: what privacy costs", anchor=False, width="content")
-        with st.container(width="content", horizontal=True, vertical_alignment="center"):
-            links.to("lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id})
+        with st.container(
+            width="content", horizontal=True, vertical_alignment="center"
+        ):
+            links.to(
+                "lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id}
+            )
             room.draw()
     st.markdown(
         f"We trained a film recommender on the ratings of {price.entry().n_users:,} synthetic"

@@ -26,7 +26,7 @@ from pages.kit.sidebar_values import EPSILONS
 
 @functools.cache
 def run() -> RunSpec:
-    """Return the run that a page about ratings shows first."""
+    """The run that a page about ratings shows first."""
     return usual_run("ratings")
 
 
@@ -37,13 +37,13 @@ def judgement() -> Judgement:
 
 @functools.cache
 def best_shares() -> Sequence[Measured]:
-    """Return the shares that the best proven method keeps at each measured epsilon, ascending."""
+    """The shares that the best proven method keeps at each measured epsilon, ascending."""
     return judgement().shares_along(judgement().best_line)
 
 
 @functools.cache
 def papers_shares() -> dict[str, Sequence[Measured]]:
-    """Return the shares of the papers' methods along epsilon, by algorithm."""
+    """The shares of the papers' methods along epsilon, by algorithm."""
     labels = dict.fromkeys((one.algorithm, one.label) for one in judgement().ranked)
     return {
         algorithm: judgement().shares_along(judgement().line(label))
@@ -63,12 +63,12 @@ def delta() -> float:
 
 
 def certainty_here(epsilon: float) -> Certainty:
-    """Return what an epsilon of these data lets an attacker become certain of."""
+    """What an epsilon of these data lets an attacker become certain of."""
     return certainty_at(epsilon, delta())
 
 
 def best_at(epsilon: float) -> Measured:
-    """Return the best proven method at the nearest measured epsilon."""
+    """The best proven method at the nearest measured epsilon."""
     best = judgement().best(nearest(judgement().epsilons, epsilon))
     assert best is not None  # at the epsilons of a judgement
     return best
@@ -78,13 +78,15 @@ def best_at(epsilon: float) -> Measured:
 
 
 def places(also: float) -> tuple[float, ...]:
-    """Return where the handle stops: measured epsilons, and the slider's stops between them.
+    """Where the handle stops: measured epsilons, and the slider's stops between them.
 
     also: a further epsilon, if it lies between them.
     """
     measured = judgement().epsilons
     # nothing is extrapolated
-    between = [epsilon for epsilon in (*EPSILONS, also) if measured[0] < epsilon < measured[-1]]
+    between = [
+        epsilon for epsilon in (*EPSILONS, also) if measured[0] < epsilon < measured[-1]
+    ]
     return tuple(sorted({*measured, *between}))
 
 
@@ -95,7 +97,7 @@ def _values(epsilons: tuple[float, ...]) -> list[Measured]:
 
 
 def stops(epsilons: tuple[float, ...]) -> list[dict[str, Any]]:
-    """Return what the figure shows at each of these places of its handle."""
+    """What the figure shows at each of these places of its handle."""
     measured = set(judgement().epsilons)
     return [
         {
@@ -112,7 +114,7 @@ def stops(epsilons: tuple[float, ...]) -> list[dict[str, Any]]:
 
 
 def _facts(share: Measured, is_measured: bool) -> list[dict[str, str]]:
-    """Return three numbers, each with a sentence."""
+    """Three numbers, each with a sentence."""
     about = "about "
     if is_measured:
         about = ""
@@ -134,7 +136,7 @@ def _facts(share: Measured, is_measured: bool) -> list[dict[str, str]]:
 
 
 def papers_lines() -> list[dict[str, Any]]:
-    """Return the thin lines of the papers' methods."""
+    """The thin lines of the papers' methods."""
     return [
         {
             "name": shares[0].label,
@@ -147,10 +149,12 @@ def papers_lines() -> list[dict[str, Any]]:
 
 
 def table(with_papers: bool) -> pd.DataFrame:
-    """Return the measured points: epsilon, method, share kept, RMSE."""
+    """The measured points: epsilon, method, share kept, RMSE."""
     lines = [judgement().best_line]
     if with_papers:
-        lines += [judgement().line(shares[0].label) for shares in papers_shares().values()]
+        lines += [
+            judgement().line(shares[0].label) for shares in papers_shares().values()
+        ]
     return pd.DataFrame(
         {
             "epsilon": one.epsilon,
@@ -167,7 +171,7 @@ def table(with_papers: bool) -> pd.DataFrame:
 
 
 def words() -> dict[str, str]:
-    """Return the names of the figure's parts."""
+    """The names of the figure's parts."""
     best_known = judgement().best_known
     assert best_known is not None  # it is shipped
     return {
@@ -193,7 +197,7 @@ def caption() -> str:
 
 
 def exact_words(epsilon: float) -> str:
-    """Return what the figure's numbers mean, as Markdown. epsilon: the handle's."""
+    """What the figure's numbers mean, as Markdown. epsilon: the handle's."""
     best = best_at(epsilon)
     at = budget_text(best.epsilon or 0.0)
     kept = conclusions.kept_words(judgement(), best)

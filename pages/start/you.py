@@ -36,23 +36,26 @@ WITHOUT_NOISE = "Without noise"
 
 
 def films_to_rate(ratings: Ratings) -> dict[str, Any]:
-    """Return all titles, and the most rated films without a common genre, with their genres."""
+    """All titles, and the most rated films without a common genre, with their genres."""
     assert ratings.item_features is not None and ratings.titles is not None
     names = np.array(ratings.item_features.names)
     genres = ratings.item_features.values
     asked_items = list[int]()
-    for film in np.argsort(-np.bincount(ratings.items, minlength=ratings.n_items), kind="stable"):
+    for film in np.argsort(
+        -np.bincount(ratings.items, minlength=ratings.n_items), kind="stable"
+    ):
         if not (genres[asked_items] @ genres[film]).any():
             asked_items.append(int(film))
     genres_by_title = {
-        ratings.titles[film]: ", ".join(names[genres[film] > 0]) for film in asked_items[:COUNT]
+        ratings.titles[film]: ", ".join(names[genres[film] > 0])
+        for film in asked_items[:COUNT]
     }
     return {"titles": list(ratings.titles), "asked": genres_by_title}
 
 
 @functools.cache
 def films() -> dict[str, Any] | None:
-    """Return the shipped result of `films_to_rate` for this page's data, if any."""
+    """The shipped result of `films_to_rate` for this page's data, if any."""
     values = shipped_runs.view_data(references(price.run())[TRIVIAL], FILMS)
     if isinstance(values, dict):
         return values
@@ -63,7 +66,7 @@ def films() -> dict[str, Any] | None:
 
 
 def run_of(best: Measured) -> RunSpec:
-    """Return the first draw of a method at its epsilon."""
+    """The first draw of a method at its epsilon."""
     return next(
         row.point.spec
         for row in price.judgement().table.rows
@@ -74,7 +77,7 @@ def run_of(best: Measured) -> RunSpec:
 
 @functools.cache
 def model(epsilon: float, with_noise: bool) -> Recommender | None:
-    """Return what the best method at a measured epsilon released in the first draw, if shipped."""
+    """What the best method at a measured epsilon released in the first draw, if shipped."""
     spec = run_of(price.best_at(epsilon))
     if not with_noise:
         spec = spec.open()
@@ -88,7 +91,7 @@ def model(epsilon: float, with_noise: bool) -> Recommender | None:
 def recommended(
     epsilon: float, ratings: Mapping[str, int], *, with_noise: bool = True
 ) -> list[str]:
-    """Return the list of a person with these ratings who is not in the data, best first."""
+    """The list of a person with these ratings who is not in the data, best first."""
     recommender = model(epsilon, with_noise)
     titles: list[str] = (films() or {}).get("titles", [])
     if recommender is None or not titles:
@@ -102,14 +105,18 @@ def recommended(
         n_items=len(titles),
         bounds=price.entry().bounds,
     )
-    best = top_items(recommender, recommender.personal(own), own, np.array([0]), LENGTH)[0]
+    best = top_items(
+        recommender, recommender.personal(own), own, np.array([0]), LENGTH
+    )[0]
     return [titles[item] for item in best if item >= 0]
 
 
 def has_rated() -> bool:
-    """Return whether the visitor has rated all films that the page asks for."""
+    """Whether the visitor has rated all films that the page asks for."""
     titles = (films() or {}).get("asked", ())
-    return bool(titles) and all(st.session_state.get(f"{STARS_KEY}{title}") for title in titles)
+    return bool(titles) and all(
+        st.session_state.get(f"{STARS_KEY}{title}") for title in titles
+    )
 
 
 # ---- what is drawn -------------------------------------------------------------------------------
@@ -182,7 +189,7 @@ def _list_text(heading: str, rows: Sequence[str]) -> str:
 
 
 def _row(title: str, own: Sequence[str]) -> str:
-    """Return a row of a list, struck out if noise lost it. own: the list with noise."""
+    """A row of a list, struck out if noise lost it. own: the list with noise."""
     text = safe_text.escape_letters(title)
     if title in own:
         return text
@@ -191,7 +198,7 @@ def _row(title: str, own: Sequence[str]) -> str:
 
 @functools.cache
 def meanings(delta: float) -> list[dict[str, object]]:
-    """Return what each epsilon of the slider means, ascending."""
+    """What each epsilon of the slider means, ascending."""
     return [
         privacy_card.in_hundred(
             epsilon,

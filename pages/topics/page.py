@@ -3,7 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WEIGHTS_ARE_PUBLIC, WORDS_ARE_PUBLIC
+from dpmf_core.data.samples import (
+    VOCABULARY_IS_PUBLIC,
+    WEIGHTS_ARE_PUBLIC,
+    WORDS_ARE_PUBLIC,
+)
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, factorisation, lesson, safe_text
@@ -50,7 +54,11 @@ def ask_preparation(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str
         public = [assumption for assumption in public if assumption not in learned]
     if weighting == "tfidf":
         public.insert(0, WEIGHTS_ARE_PUBLIC)
-    data: dict[str, object] = {"weighting": weighting, "hashed": buckets, "most_words": most_words}
+    data: dict[str, object] = {
+        "weighting": weighting,
+        "hashed": buckets,
+        "most_words": most_words,
+    }
     return data, tuple(public)
 
 
@@ -75,7 +83,9 @@ def draw_one_topic(runs: dict[str, Run]) -> None:
         for word, weight in side
     ]
     bars = pd.DataFrame(rows, columns=["word", "name", "id", "weight"])
-    fig = charts.figure("weight", "", height=80 + 24 * bars["word"].nunique(), barmode="group")
+    fig = charts.figure(
+        "weight", "", height=80 + 24 * bars["word"].nunique(), barmode="group"
+    )
     for (name, ident), own in bars.groupby(["name", "id"], sort=False):
         fig.add_bar(
             y=own["word"],
@@ -109,10 +119,12 @@ def draw_below(_: SidebarChoice, runs: dict[str, Run]) -> None:
 
 
 def most(count: int) -> int:
-    """Return the number of topics to show; a toggle shows all."""
+    """The number of topics to show; a toggle shows all."""
     if count <= AT_ONCE or st.toggle(f"All {count} topics", key="topics.all"):
         return count
     return AT_ONCE
 
 
-factorisation.draw_page(TOPICS, "Topics, words and parameters", ask_preparation, most, draw_below)
+factorisation.draw_page(
+    TOPICS, "Topics, words and parameters", ask_preparation, most, draw_below
+)

@@ -47,7 +47,7 @@ class _OwnersEngine:
 
 
 def search_of(spec: TuneSpec, trials: int) -> Search:
-    """Return the search of all sessions that began or joined it.
+    """The search of all sessions that began or joined it.
 
     It lives while a session shows it or waits for it. More trials than before continue it.
     """
@@ -66,7 +66,7 @@ def search_of(spec: TuneSpec, trials: int) -> Search:
 
 
 def _frame(trials: list[Trial]) -> pd.DataFrame:
-    """Return finished trials: trial, score, its 95% interval, best so far, parameters.
+    """Finished trials: trial, score, its 95% interval, best so far, parameters.
 
     The interval is empty for a single draw.
     """
@@ -111,7 +111,9 @@ def draw_figures(search: Search, metric: Metric) -> None:
     )
     stairs = {"color": colours.of("spectral"), "shape": "hv", "width": 3}
     best = table["best so far"]
-    fig.add_scatter(x=table["trial"], y=best, mode="lines", name="best so far", line=stairs)
+    fig.add_scatter(
+        x=table["trial"], y=best, mode="lines", name="best so far", line=stairs
+    )
     alt = "Validation score of each trial and the best so far."
     caption = "Each dot is one trial: the mean of its draws with a 95% interval"
     half_widths = ((table["high"] - table["low"]) / 2).dropna()
@@ -121,8 +123,12 @@ def draw_figures(search: Search, metric: Metric) -> None:
     shares = search.importance()
     if shares:
         ids = [search.spec.algorithm]
-        texts = ", ".join(f"{parameter(name, ids)} {share:.0%}" for name, share in shares.items())
-        st.markdown(f"**Which parameter matters**, by share of the scores' variance: {texts}.")
+        texts = ", ".join(
+            f"{parameter(name, ids)} {share:.0%}" for name, share in shares.items()
+        )
+        st.markdown(
+            f"**Which parameter matters**, by share of the scores' variance: {texts}."
+        )
 
 
 def draw_costs(choice: SidebarChoice, search: Search) -> None:

@@ -18,9 +18,18 @@ from dpmf_core.privacy.decision import planned_run
 from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.tuning.private_selection import MOST, PrivateSelection, SelectionResult
+from dpmf_core.runs.tuning.private_selection import (
+    MOST,
+    PrivateSelection,
+    SelectionResult,
+)
 from dpmf_core.runs.tuning.search import Search, Trial
-from dpmf_core.runs.tuning.search_space import MOST_DRAWS, TuneSpec, default_range, outcome
+from dpmf_core.runs.tuning.search_space import (
+    MOST_DRAWS,
+    TuneSpec,
+    default_range,
+    outcome,
+)
 from dpmf_core.teaching.glossary import linked
 from pages.choose import controls, export
 from pages.kit import (
@@ -62,22 +71,25 @@ def parameters(choice: SidebarChoice) -> dict[str, Any]:
     assert budget is not None  # the sidebar has no choice without noise
     forms.read_address(choice.algorithm)
     if forms.set_parameters(choice.algorithm):
-        st.session_state[FORM] = choice.algorithm  # it stays open when the last one is emptied
+        # it stays open when the last one is emptied
+        st.session_state[FORM] = choice.algorithm
     is_open = st.session_state.get(FORM) == choice.algorithm
     with st.expander("Set parameters yourself", expanded=is_open):
         return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
 
 
 def _names_of(text: str, names: Sequence[str]) -> list[str]:
-    """Return the parameters in a link; raise ValueError on an unknown one."""
+    """The parameters in a link; raises ValueError on an unknown one."""
     moving = text.split(",")
     if not set(moving) <= set(names):
         raise ValueError
     return moving
 
 
-def search_settings(choice: SidebarChoice, parameters: dict[str, Any]) -> tuple[TuneSpec, int]:
-    """Return the controls' search. parameters: set by a person; they stay unless searched."""
+def search_settings(
+    choice: SidebarChoice, parameters: dict[str, Any]
+) -> tuple[TuneSpec, int]:
+    """The controls' search. parameters: set by a person; they stay unless searched."""
     names = list(algorithms.find(choice.algorithm).model_fields)
     usual = [name for name in USUAL if name in names]
     left, right, last = st.columns([4, 1, 1])
@@ -95,7 +107,10 @@ def search_settings(choice: SidebarChoice, parameters: dict[str, Any]) -> tuple[
     )
     start("tune.trials", "trials", N_TRIALS, within(int, *TRIALS))
     start("tune.draws", "trial_draws", DRAWS, within(int, 1, MOST_DRAWS))
-    trials = right.number_input("Trials", *TRIALS, **bind("tune.trials"), step=10) or N_TRIALS
+    trials = (
+        right.number_input("Trials", *TRIALS, **bind("tune.trials"), step=10)
+        or N_TRIALS
+    )
     draws = last.number_input(
         "Draws",
         1,
@@ -122,11 +137,12 @@ def search_settings(choice: SidebarChoice, parameters: dict[str, Any]) -> tuple[
 def _search_spec(
     choice: SidebarChoice, moving: Sequence[str], fixed: dict[str, Any], draws: int
 ) -> TuneSpec:
-    """Return the search of some parameters, each around its recommended value."""
+    """The search of some parameters, each around its recommended value."""
     spec = choice.spec(parameters=fixed).canonical()
     algorithm = prepare(spec, choice.shape, choice.assumptions).algorithm
     ranges = {
-        name: default_range(type(algorithm), name, getattr(algorithm, name)) for name in moving
+        name: default_range(type(algorithm), name, getattr(algorithm, name))
+        for name in moving
     }
     return TuneSpec.parse(
         data=spec.data,
@@ -167,13 +183,21 @@ def _begin(key: str, trials: int) -> None:
 
 
 def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
-    """Return the requested search, and whether this session waits for more of it.
+    """The requested search, and whether this session waits for more of it.
 
     It does not after a cancellation. A long search needs a second button.
     """
-    st.button("Search", type="primary", key="tune.go", on_click=_begin, args=(spec.key, trials))
+    st.button(
+        "Search",
+        type="primary",
+        key="tune.go",
+        on_click=_begin,
+        args=(spec.key, trials),
+    )
     seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
-    st.caption(f"{trials * spec.draws} runs, about {duration(seconds)} (an estimate). {queue()}")
+    st.caption(
+        f"{trials * spec.draws} runs, about {duration(seconds)} (an estimate). {queue()}"
+    )
     key, trial_count = st.session_state.get("tune.asked", (None, 0))
     if key != spec.key:
         return None, False
@@ -230,7 +254,7 @@ def _draw_outcome(
 def draw_search(
     choice: SidebarChoice, spec: TuneSpec, trials: int, head: DeltaGenerator
 ) -> Mapping[str, Any] | None:
-    """Draw a search that shows every trial, and return its winner; raise BadInput."""
+    """Draw a search that shows every trial, and return its winner; raises BadInput."""
     search, waits = requested_search(spec, trials)
     if search is None:
         head.title(f"Which parameters for {_place(choice)}?", anchor=False)
@@ -243,7 +267,9 @@ def draw_search(
     if waits and search.advance():
         sessions.registry.hold(sessions.this(), "tune", search, by_button=True)
         with head:
-            drawing.repeat(functools.partial(_watch, search), LATER if search.best else FIRST)
+            drawing.repeat(
+                functools.partial(_watch, search), LATER if search.best else FIRST
+            )
     if search.failure:
         raise BadInput(search.failure)
     best = search.best
@@ -325,7 +351,9 @@ def _settings(choice: SidebarChoice, search: TuneSpec, trials: int) -> PrivateSe
     ).within(cap)
 
 
-def _draw_winner(choice: SidebarChoice, spec: PrivateSelection) -> Mapping[str, Any] | None:
+def _draw_winner(
+    choice: SidebarChoice, spec: PrivateSelection
+) -> Mapping[str, Any] | None:
     """Draw the outcome of a private selection, and return its winner."""
     results = ask("tune.selection", {"selection": spec}, by_button=True)
     if not results:
@@ -333,7 +361,9 @@ def _draw_winner(choice: SidebarChoice, spec: PrivateSelection) -> Mapping[str, 
         return None
     selection: SelectionResult = results["selection"]
     budget = spec.budget
-    cost = epsilon_in_full(selection.epsilon, budget.delta, selection.unit, budget.relation, RULE)
+    cost = epsilon_in_full(
+        selection.epsilon, budget.delta, selection.unit, budget.relation, RULE
+    )
     if selection.score is None:
         st.title("No trial was drawn", anchor=False)
         st.write(
@@ -363,7 +393,9 @@ def _draw_winner(choice: SidebarChoice, spec: PrivateSelection) -> Mapping[str, 
         " number of trials. Nothing else was trained, and no error was computed."
     )
     file = to_json(selection.export(), indent=1)
-    st.download_button("The selection as JSON", file, "selection.json", "application/json")
+    st.download_button(
+        "The selection as JSON", file, "selection.json", "application/json"
+    )
     return spec.searches[0].fixed | selection.winner
 
 
@@ -397,7 +429,7 @@ def draw_next(choice: SidebarChoice, winner: Mapping[str, Any] | None) -> None:
 
 
 def _tuned_choice() -> SidebarChoice:
-    """Return the session's choice; of several methods, the one that the last answer recommends."""
+    """The session's choice; of several methods, the one that the last answer recommends."""
     choice = sidebar.choice()
     method = controls.answered_method(choice.entry)
     if choice.is_best and method:
@@ -435,7 +467,9 @@ def main() -> None:
     elif choice != own and each is None:
         winner = None
         head.title("Which parameters?", anchor=False)
-        st.info("Say about how many ratings a person gives to search on synthetic data.")
+        st.info(
+            "Say about how many ratings a person gives to search on synthetic data."
+        )
     else:
         winner = draw_search(choice, spec, trials, head)
     with head:

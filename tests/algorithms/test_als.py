@@ -34,14 +34,21 @@ def test_als_equals_dense_least_squares(data, unobserved_weight):
         unobserved_weight=unobserved_weight,
     )
     x, V = data.values.astype(float), start(4)
-    of_users, of_items = 0.2 * counts(data.users, N) ** 0.5, 0.2 * counts(data.items, M) ** 0.5
+    of_users, of_items = (
+        0.2 * counts(data.users, N) ** 0.5,
+        0.2 * counts(data.items, M) ** 0.5,
+    )
 
     def people(V):
-        return ridge_rows(data.users, data.items, x, V, of_users, unobserved_weight * V.T @ V)
+        return ridge_rows(
+            data.users, data.items, x, V, of_users, unobserved_weight * V.T @ V
+        )
 
     for _ in range(3):
         U = people(V)
-        V = ridge_rows(data.items, data.users, x, U, of_items, unobserved_weight * U.T @ U)
+        V = ridge_rows(
+            data.items, data.users, x, U, of_items, unobserved_weight * U.T @ U
+        )
     np.testing.assert_allclose(fit.model.item_factors, V, rtol=5e-3, atol=5e-4)
     expected = np.clip((people(V)[data.users] * V[data.items]).sum(1), -4, 10)
     predictions = fit.model.predict(fit.model.personal(data), data.users, data.items)
@@ -57,7 +64,9 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(data, samp
         "sampling": sampling,
         "local_columns": False,
     }
-    fit = fit_by_name("als", data, rank=2, steps=2, biases="user", regularisation=0.2, **options)
+    fit = fit_by_name(
+        "als", data, rank=2, steps=2, biases="user", regularisation=0.2, **options
+    )
     rng = Streams(np.random.default_rng(0), 0)
     _, entries = als.ALS.model_validate(options)._entries(data, rng)
     popularity = np.bincount(data.items, minlength=M)
@@ -71,11 +80,15 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(data, samp
     residuals, V = data.values - 3.0 - means[data.users], start(2)
     users, items = data.users[entries], data.items[entries]
     for _ in range(2):
-        U = ridge_rows(data.users, data.items, residuals, V, 0.2 * counts(data.users, N))
+        U = ridge_rows(
+            data.users, data.items, residuals, V, 0.2 * counts(data.users, N)
+        )
         V = ridge_rows(items, users, residuals[entries], U, 0.2 * counts(items, M))
     np.testing.assert_allclose(fit.model.item_factors, V, rtol=5e-3, atol=5e-4)
     rare = int(np.argmin(popularity))
-    predictions = fit.model.predict(fit.model.personal(data), np.arange(N), np.full(N, rare))
+    predictions = fit.model.predict(
+        fit.model.personal(data), np.arange(N), np.full(N, rare)
+    )
     np.testing.assert_allclose(predictions, 3.0 + means, rtol=1e-5)
 
 
@@ -91,7 +104,9 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data):
         damped_counts = np.bincount(users, minlength=N) + als.BIAS_DAMPING
         a = np.bincount(users, residuals, N) / damped_counts
         columns = np.column_stack([V, np.full(M, unit)])
-        U = ridge_rows(users, items, residuals - a[users], columns, 0.1 * counts(users, N))
+        U = ridge_rows(
+            users, items, residuals - a[users], columns, 0.1 * counts(users, N)
+        )
         return a + unit * U[:, -1], U[:, :-1]
 
     for _ in range(2):
@@ -102,7 +117,9 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data):
         b, V = first + unit * W[:, -1], W[:, :-1]
     np.testing.assert_allclose(fit.model.item_offsets, b, rtol=5e-3, atol=2e-3)
     a, U = people(b, V)
-    expected = np.clip(centre + a[users] + b[items] + (U[users] * V[items]).sum(1), -4, 10)
+    expected = np.clip(
+        centre + a[users] + b[items] + (U[users] * V[items]).sum(1), -4, 10
+    )
     predictions = fit.model.predict(fit.model.personal(data), users, items)
     np.testing.assert_allclose(predictions, expected, atol=2e-2)
 
@@ -110,7 +127,14 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data):
 def test_the_last_item_step_is_exact(data):
     """One step whose users stop short of their solution."""
     factors = fit_by_name(
-        "als", data, rank=4, steps=1, biases="off", regularisation=0.2, solver="cg", cg_steps=1
+        "als",
+        data,
+        rank=4,
+        steps=1,
+        biases="off",
+        regularisation=0.2,
+        solver="cg",
+        cg_steps=1,
     ).model.item_factors
     V = als.random_start(Streams(np.random.default_rng(0), 0), M, 4)
     at, of_users = (data.by_user, data.items, data.values), 0.2 * counts(data.users, N)

@@ -10,7 +10,11 @@ import pytest
 from dpmf_core.algorithms import curator_for
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
-from dpmf_core.algorithms.input_perturbation import EveryRating, InputPerturbation, noisy_ratings
+from dpmf_core.algorithms.input_perturbation import (
+    EveryRating,
+    InputPerturbation,
+    noisy_ratings,
+)
 from dpmf_core.privacy import Budget, Noise, calibrate
 from dpmf_core.testing.worlds import world
 from tests.fitting import fit_by_name
@@ -33,13 +37,17 @@ def test_trivial_predictors_by_hand(data):
     everyone, item = np.arange(N), np.zeros(N, int)
     model = fit_by_name("global-mean", data).model
     np.testing.assert_allclose(
-        model.predict(model.personal(data), everyone, item), data.values.mean(), rtol=1e-6
+        model.predict(model.personal(data), everyone, item),
+        data.values.mean(),
+        rtol=1e-6,
     )
     model = fit_by_name("user-mean", data).model
     predictions = model.predict(model.personal(data), everyone, item)
     assert predictions[0] == 3.0  # nobody's data: the declared mid-range
     for user in range(1, N):
-        assert predictions[user] == pytest.approx(data.values[data.users == user].mean(), abs=1e-5)
+        assert predictions[user] == pytest.approx(
+            data.values[data.users == user].mean(), abs=1e-5
+        )
 
 
 def test_damped_biases_solve_their_ridge_problem(data):
@@ -47,9 +55,12 @@ def test_damped_biases_solve_their_ridge_problem(data):
     beta = 4.0
     centre, b = damped_biases(sums_over(data), data.shape, beta, rounds=60)
     design = np.zeros((len(data), N + M))
-    design[np.arange(len(data)), data.users] = design[np.arange(len(data)), N + data.items] = 1
+    design[np.arange(len(data)), data.users] = design[
+        np.arange(len(data)), N + data.items
+    ] = 1
     expected = np.linalg.solve(
-        design.T @ design + beta * np.eye(N + M), design.T @ (data.values.astype(float) - centre)
+        design.T @ design + beta * np.eye(N + M),
+        design.T @ (data.values.astype(float) - centre),
     )
     np.testing.assert_allclose(b, expected[N:], atol=1e-4)
 
@@ -57,10 +68,15 @@ def test_damped_biases_solve_their_ridge_problem(data):
 def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon():
     data = rated(np.ones((200, 50), bool), 3.0, (1, 5))
     algorithm = InputPerturbation()
-    level = calibrate(lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9))
+    level = calibrate(
+        lambda at: algorithm.plan(data.shape, at), Budget(epsilon=2.0, delta=1e-9)
+    )
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(0))
     noise_sizes = np.abs(
-        noisy_ratings(curator_for(algorithm, data, noise), clamp=False).values.astype(float) - 3.0
+        noisy_ratings(curator_for(algorithm, data, noise), clamp=False).values.astype(
+            float
+        )
+        - 3.0
     )
     scale = 4 / 2.0  # range over epsilon
     assert noise_sizes.mean() == pytest.approx(scale, rel=4 / np.sqrt(10_000))
@@ -69,7 +85,11 @@ def test_every_rating_carries_laplace_noise_of_the_range_over_epsilon():
 
 
 def model_of(data, seed):
-    factors = np.random.default_rng(seed).standard_normal((data.n_items, 3)).astype(np.float32)
+    factors = (
+        np.random.default_rng(seed)
+        .standard_normal((data.n_items, 3))
+        .astype(np.float32)
+    )
     return Recommender(data.bounds, 3.0, np.zeros(data.n_items, np.float32), factors)
 
 

@@ -25,7 +25,12 @@ def simulated(seed, rated=12):
 
     everything = (users, items, values)
     return tuple(
-        Ratings.of(*(it[mask] for it in everything), n_users=USERS, n_items=ITEMS, bounds=(-5, 11))
+        Ratings.of(
+            *(it[mask] for it in everything),
+            n_users=USERS,
+            n_items=ITEMS,
+            bounds=(-5, 11),
+        )
         for mask in (~held_out, held_out)
     )
 
@@ -53,11 +58,15 @@ def test_the_mean_and_precision_of_rows_have_their_closed_form():
 
     mean, n, pull = U.mean(axis=0), len(U), 2.0
     centred = U - mean
-    scatter = np.eye(3) + centred.T @ centred + pull * n / (pull + n) * np.outer(mean, mean)
+    scatter = (
+        np.eye(3) + centred.T @ centred + pull * n / (pull + n) * np.outer(mean, mean)
+    )
     expected = (3 + n) * np.linalg.inv(scatter)
     precisions, means = (np.array(it) for it in zip(*draws, strict=True))
     # standard errors are a fifth of a percent of the diagonal: 5% would be seen
-    assert np.diag(precisions.mean(axis=0)) == pytest.approx(np.diag(expected), rel=0.015)
+    assert np.diag(precisions.mean(axis=0)) == pytest.approx(
+        np.diag(expected), rel=0.015
+    )
     assert means.mean(axis=0) == pytest.approx(n / (pull + n) * mean, abs=0.02)
 
 
@@ -71,13 +80,20 @@ def test_a_users_side_is_the_mean_over_draws_of_its_posterior_mean():
     x = user_features(train, model.loadings, model.mean_log_count)[user]
     predictions = []
     for draw in range(3):
-        V = np.column_stack([model.item_factors[:, 2 * draw : 2 * draw + 2], np.ones(ITEMS)])
-        P, a = model.precisions[draw], model.noise_precisions[draw]
-        y = (train.values[rated] - model.centre) / unit - model.draw_offsets[items, draw]
-        side = np.linalg.solve(
-            a * V[items].T @ V[items] + P, a * V[items].T @ y + P @ (x @ model.links[draw])
+        V = np.column_stack(
+            [model.item_factors[:, 2 * draw : 2 * draw + 2], np.ones(ITEMS)]
         )
-        predictions.append(model.centre + unit * (V @ side + model.draw_offsets[:, draw]))
+        P, a = model.precisions[draw], model.noise_precisions[draw]
+        y = (train.values[rated] - model.centre) / unit - model.draw_offsets[
+            items, draw
+        ]
+        side = np.linalg.solve(
+            a * V[items].T @ V[items] + P,
+            a * V[items].T @ y + P @ (x @ model.links[draw]),
+        )
+        predictions.append(
+            model.centre + unit * (V @ side + model.draw_offsets[:, draw])
+        )
 
     got = model.predict(own, np.full(ITEMS, user), np.arange(ITEMS))
     assert got == pytest.approx(np.mean(predictions, axis=0), abs=2e-3)

@@ -44,7 +44,9 @@ def data():
 
 
 @pytest.mark.parametrize(("centring", "weight"), [("user", 0.0), ("none", 0.4)])
-def test_dpals_without_noise_is_clipped_alternating_least_squares(data, centring, weight):
+def test_dpals_without_noise_is_clipped_alternating_least_squares(
+    data, centring, weight
+):
     """[C21, Alg. 1] in float64: each item step is least squares on clipped user rows."""
     options = {
         "rank": 3,
@@ -65,8 +67,12 @@ def test_dpals_without_noise_is_clipped_alternating_least_squares(data, centring
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 3)))
     for _ in range(2):
         U = ridge_rows(users, items, x, V, np.full(N, 0.2), weight * V.T @ V)
-        U *= np.minimum(1, 0.8 / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-30))
-        factors = ridge_rows(items, users, x, U, np.full(M, 0.5 * 0.8**2), weight * U.T @ U)
+        U *= np.minimum(
+            1, 0.8 / np.maximum(np.linalg.norm(U, axis=1, keepdims=True), 1e-30)
+        )
+        factors = ridge_rows(
+            items, users, x, U, np.full(M, 0.5 * 0.8**2), weight * U.T @ U
+        )
         left_singular, _, right_singular = np.linalg.svd(factors, full_matrices=False)
         V = left_singular @ right_singular  # the polar factor is V (V'V)^(-1/2)
     expected = factors * 0.8 / np.sqrt(3)
@@ -77,7 +83,9 @@ def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
     """[C21, Alg. 1, line 14]: a third of each user's ratings, others with another key."""
     (block,) = in_memory(data).blocks
     V = np.random.default_rng(3).standard_normal((M, 2)).astype(np.float32)
-    model = Recommender(data.bounds, 0.0, np.zeros(M, np.float32), V, None, 0.2, 0.0, 0.0)
+    model = Recommender(
+        data.bounds, 0.0, np.zeros(M, np.float32), V, None, 0.2, 0.0, 0.0
+    )
     drawn_keys = [draw_key(5, step) for step in range(2)]
     first, second = (user_factors(block, 10.0, model, 1 / 3, key) for key in drawn_keys)
     places = keyed_uniform(drawn_keys[0], block.draw_keys[data.users], data.items)
@@ -100,7 +108,12 @@ def entered_by(algorithm, data, level):
     (block,) = in_memory(data).blocks
     return (
         item_entries(
-            block, algorithm.entry_rule(data.shape), model, noisy_counts, kept_items, rng.sampling
+            block,
+            algorithm.entry_rule(data.shape),
+            model,
+            noisy_counts,
+            kept_items,
+            rng.sampling,
         ),
         kept_items,
         noisy_counts,
@@ -118,24 +131,38 @@ def test_at_most_k_ratings_a_user_enter_the_item_step(data, sampling):
         for user in range(1, N):
             own = counts[data.items[data.users == user]]
             sampled_counts = counts[items[entries.raters == user]]
-            np.testing.assert_allclose(np.sort(sampled_counts), np.sort(own)[: len(sampled_counts)])
+            np.testing.assert_allclose(
+                np.sort(sampled_counts), np.sort(own)[: len(sampled_counts)]
+            )
 
 
 def test_rows_are_clipped_whatever_the_inner_solve_leaves():
     """Tiny factors under a tiny ridge overflow float32, and no NaN may reach the sums."""
     U = np.array(
-        [[np.inf, 1], [np.nan, 0], [1e38, -1e38], [-np.inf, np.inf], [3, 4], [0.1, 0], [0, 0]],
+        [
+            [np.inf, 1],
+            [np.nan, 0],
+            [1e38, -1e38],
+            [-np.inf, np.inf],
+            [3, 4],
+            [0.1, 0],
+            [0, 0],
+        ],
         np.float32,
     )
     clipped_rows = clipped(U, 0.5)
     norms = np.linalg.norm(clipped_rows.astype(float), axis=1)
     assert (norms <= 0.5).all()
-    np.testing.assert_allclose(norms[[0, 2, 4, 5, 6]], [0.5, 0.5, 0.5, 0.1, 0], rtol=1e-5)
+    np.testing.assert_allclose(
+        norms[[0, 2, 4, 5, 6]], [0.5, 0.5, 0.5, 0.1, 0], rtol=1e-5
+    )
     np.testing.assert_allclose(clipped_rows[4:6], [[0.3, 0.4], [0.1, 0]], rtol=1e-5)
 
 
 def test_frequent_fraction_leaves_rare_items_without_factors(data):
-    model = fit_by_name("dpals", data, 0.01, rank=2, frequent_fraction=0.5, biases=False).model
+    model = fit_by_name(
+        "dpals", data, 0.01, rank=2, frequent_fraction=0.5, biases=False
+    ).model
     without = ~model.item_factors.any(axis=1)
     assert without.sum() == M - 12
     popularity = np.bincount(data.items, minlength=M)
@@ -143,7 +170,9 @@ def test_frequent_fraction_leaves_rare_items_without_factors(data):
 
 
 def step_leaves(algorithm, shape):
-    leaves = {leaf.statistic: leaf for leaf, _ in normal_form(algorithm.plan(shape, 2.0))}
+    leaves = {
+        leaf.statistic: leaf for leaf, _ in normal_form(algorithm.plan(shape, 2.0))
+    }
     return leaves[GRAMS], leaves[RIGHT_SIDES]
 
 
@@ -151,17 +180,22 @@ def joint_move(place, entries, a, b):
     """The squared move of both releases, in deviations of the noise, by two units with vectors of
     length at most 1 in the plane and `entries` weights and ratings each.
     """
-    u, v, w, x, M, N = np.split(place, [2, 4, 4 + entries, 4 + 2 * entries, 4 + 3 * entries])
+    u, v, w, x, M, N = np.split(
+        place, [2, 4, 4 + entries, 4 + 2 * entries, 4 + 3 * entries]
+    )
     u, v = (it / max(1.0, float(np.linalg.norm(it))) for it in (u, v))
     w, x = (np.abs(it) for it in (w, x))
-    w, x = (it * math.sqrt(entries) / max(float(np.linalg.norm(it)), 1e-12) for it in (w, x))
+    w, x = (
+        it * math.sqrt(entries) / max(float(np.linalg.norm(it)), 1e-12) for it in (w, x)
+    )
     M, N = np.tanh(M), np.tanh(N)
     grams = sum(
         np.linalg.norm(p * np.outer(u, u) - q * np.outer(v, v)) ** 2
         for p, q in zip(w, x, strict=True)
     )
     sides = sum(
-        np.linalg.norm(p * m * u - q * n * v) ** 2 for p, q, m, n in zip(w, x, M, N, strict=True)
+        np.linalg.norm(p * m * u - q * n * v) ** 2
+        for p, q, m, n in zip(w, x, M, N, strict=True)
     )
     return float((a * grams + b * sides) / entries)
 
@@ -176,7 +210,9 @@ def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_shar
     assert (
         bound
         < 2 * a + 4 * b
-        == pytest.approx(grams.replace_one_factor**2 * a + sides.replace_one_factor**2 * b)
+        == pytest.approx(
+            grams.replace_one_factor**2 * a + sides.replace_one_factor**2 * b
+        )
     )
     random, entries, worst = np.random.default_rng(0), 3, 0.0
     for start in range(4):
@@ -184,18 +220,24 @@ def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_shar
         if start % 2:  # same items, opposite ratings
             first[4 : 4 + 2 * entries] = 1.0
             first[-2 * entries :] = np.repeat([3.0, -3.0], entries)
-        result = minimize(lambda it: -joint_move(it, entries, a, b), first, method="BFGS")
+        result = minimize(
+            lambda it: -joint_move(it, entries, a, b), first, method="BFGS"
+        )
         worst = max(worst, -result.fun)
     assert 0.99 * bound <= worst <= bound * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("kind", [DPALS, AdaDPALS])
 @pytest.mark.parametrize("n_users", [100, 2**27])
-def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(kind, n_users):
+def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
+    kind, n_users
+):
     """On the fine and the coarse grid, for opposite ratings of the same items at all angles."""
     k = r = 6
     shape = Shape(n_users, k, (-1.0, 1.0))
-    algorithm = kind(rank=r, ratings_per_user=k, rating_clip=1.0, clip_norm=1.0, gram_share=0.3)
+    algorithm = kind(
+        rank=r, ratings_per_user=k, rating_clip=1.0, clip_norm=1.0, gram_share=0.3
+    )
     grams, sides = step_leaves(algorithm, shape)
     bound = sum(leaf.multiplier(Relation.REPLACE_ONE) ** -2 for leaf in (grams, sides))
     statistics = algorithm._item_statistics(shape)
@@ -218,12 +260,16 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(kind, 
         weights = None
         if kind is AdaDPALS:
             weights = random.uniform(0.2, 1, k)
-            weights = (weights * math.sqrt(k) * INSIDE / np.linalg.norm(weights)).astype("f4")
+            weights = (
+                weights * math.sqrt(k) * INSIDE / np.linalg.norm(weights)
+            ).astype("f4")
         ones = np.ones(k, np.float32)
         pairs = zip(answers(u, ones, weights), answers(v, -ones, weights), strict=True)
         moves = [np.linalg.norm(one - other) for one, other in pairs]
         leaves = zip(moves, (grams, sides), strict=True)
-        scaled = [move / (leaf.noise_multiplier * leaf.sensitivity) for move, leaf in leaves]
+        scaled = [
+            move / (leaf.noise_multiplier * leaf.sensitivity) for move, leaf in leaves
+        ]
         worst = max(worst, sum(it**2 for it in scaled))
     assert 0.97 * bound <= worst <= bound
 
@@ -233,7 +279,9 @@ def test_right_sides_are_counted_alone_without_their_grams():
     leaves = dict(normal_form(plan))
     sides = next(leaf for leaf in leaves if leaf.companion)
     grams = next(leaf for leaf in leaves if leaf.statistic == GRAMS)
-    assert mu(sides, Relation.REPLACE_ONE) == pytest.approx(2.0 / sides.noise_multiplier)
+    assert mu(sides, Relation.REPLACE_ONE) == pytest.approx(
+        2.0 / sides.noise_multiplier
+    )
     short = sequence(grams, Repeat(sides, 2))
     assert mu(short, Relation.REPLACE_ONE) == pytest.approx(
         math.sqrt(2 / grams.noise_multiplier**2 + 2 * 4 / sides.noise_multiplier**2)

@@ -38,17 +38,24 @@ def test_every_item_is_regressed_on_all_the_others():
     model, expected = fit_model(data, 2.5), by_definition(X, 2.5 * len(data) / 9)
     np.testing.assert_allclose(model.weights, expected, atol=1e-6)
     personal = model.personal(data)
-    np.testing.assert_allclose(model.scores(personal, np.arange(60)), X @ expected, atol=1e-5)
+    np.testing.assert_allclose(
+        model.scores(personal, np.arange(60)), X @ expected, atol=1e-5
+    )
 
 
 def test_on_ratings_it_regresses_what_the_biases_leave():
     data = low_rank(n_users=40, n_items=8, density=0.5)
     centre, offsets = damped_biases(sums_over(data), data.shape, DAMPING)
     residuals = data.values - centre - offsets[data.items]
-    own = np.bincount(data.users, residuals, 40) / (np.bincount(data.users, minlength=40) + DAMPING)
+    own = np.bincount(data.users, residuals, 40) / (
+        np.bincount(data.users, minlength=40) + DAMPING
+    )
     table = dense(data, residuals - own[data.users])
     expected = (
-        centre + own[:, None] + offsets + table @ by_definition(table, 1.5 * (table**2).sum() / 8)
+        centre
+        + own[:, None]
+        + offsets
+        + table @ by_definition(table, 1.5 * (table**2).sum() / 8)
     )
     model = fit_model(data, 1.5)
     users, items = np.tile(np.arange(40), 2), np.repeat([5, 2], 40)
@@ -76,9 +83,13 @@ def slope_by_definition(data, user, item):
     for k in np.flatnonzero(~np.isnan(table[user])):
         both = ~np.isnan(table[:, item]) & ~np.isnan(table[:, k])
         if k != item and both.any():
-            total += both.sum() * (table[user, k] + (table[both, item] - table[both, k]).mean())
+            total += both.sum() * (
+                table[user, k] + (table[both, item] - table[both, k]).mean()
+            )
             weight += both.sum()
-    return float(np.clip(total / weight if weight else np.nanmean(table[user]), *data.bounds))
+    return float(
+        np.clip(total / weight if weight else np.nanmean(table[user]), *data.bounds)
+    )
 
 
 def test_every_prediction_is_the_definition():
@@ -86,15 +97,19 @@ def test_every_prediction_is_the_definition():
     data = data.only(data.items != 4)  # an item that nobody rated
     model = slope_model(data)
     users, items = (
-        grid.ravel() for grid in np.meshgrid(np.arange(30), np.arange(12), indexing="ij")
+        grid.ravel()
+        for grid in np.meshgrid(np.arange(30), np.arange(12), indexing="ij")
     )
     busy = np.diff(data.by_user)[users] > 0
     users, items = users[busy], items[busy]
     personal = model.personal(data)
     expected = [
-        slope_by_definition(data, user, item) for user, item in zip(users, items, strict=True)
+        slope_by_definition(data, user, item)
+        for user, item in zip(users, items, strict=True)
     ]
-    np.testing.assert_allclose(model.predict(personal, users, items), expected, atol=1e-4)
+    np.testing.assert_allclose(
+        model.predict(personal, users, items), expected, atol=1e-4
+    )
     each = np.unique(users)
     np.testing.assert_allclose(
         np.clip(model.scores(personal, each), *data.bounds).ravel(), expected, atol=1e-4

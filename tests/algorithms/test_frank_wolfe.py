@@ -38,15 +38,20 @@ def last_iterate(data, residuals, kappa, rates, bound=np.inf):
 def whole_iterate(fit, data):
     """All of Y (n, m), as the users find it by themselves."""
     return np.asarray(
-        fit.model.personal(data).factors.astype(float) @ fit.model.item_factors.astype(float).T
+        fit.model.personal(data).factors.astype(float)
+        @ fit.model.item_factors.astype(float).T
     )
 
 
 @pytest.mark.parametrize("step_size", ["2/(t+2)", "1/T"])
 def test_without_noise_equals_dense_frank_wolfe(data, step_size):
     T = 12
-    fit = fit_by_name("fw", data, steps=T, nuclear_norm=0.1, step_size=step_size, biases=False)
-    rates = np.array([2 / (t + 2) if step_size == "2/(t+2)" else 1 / T for t in range(T)])
+    fit = fit_by_name(
+        "fw", data, steps=T, nuclear_norm=0.1, step_size=step_size, biases=False
+    )
+    rates = np.array(
+        [2 / (t + 2) if step_size == "2/(t+2)" else 1 / T for t in range(T)]
+    )
     np.testing.assert_allclose(
         whole_iterate(fit, data),
         last_iterate(data, centred(data), 0.1 * 7 * math.sqrt(N * M), rates),
@@ -56,17 +61,25 @@ def test_without_noise_equals_dense_frank_wolfe(data, step_size):
 
 def test_item_offsets_come_first(data):
     """With offsets, the steps work on what the damped bias model leaves over."""
-    model = fit_by_name("fw", data, steps=6, nuclear_norm=0.1, local_columns=False).model
+    model = fit_by_name(
+        "fw", data, steps=6, nuclear_norm=0.1, local_columns=False
+    ).model
     biases = fit_by_name("bias", data, local_columns=False).model
     assert model.centre == biases.centre
     np.testing.assert_array_equal(model.item_offsets, biases.item_offsets)
     _, residuals = biases.residuals(data)
-    expected = last_iterate(data, residuals, 0.1 * 7 * math.sqrt(N * M), 2 / (np.arange(6) + 2.0))
-    np.testing.assert_allclose(whole_iterate(FitResult(model), data), expected, atol=1e-6)
+    expected = last_iterate(
+        data, residuals, 0.1 * 7 * math.sqrt(N * M), 2 / (np.arange(6) + 2.0)
+    )
+    np.testing.assert_allclose(
+        whole_iterate(FitResult(model), data), expected, atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("noise_schedule", ["constant", "growing"])
-def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(data, noise_schedule):
+def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
+    data, noise_schedule
+):
     """Rows of the residuals and of the iterate are held within L; here both bounds bite."""
     T, L = 8, 0.1 * 7 * math.sqrt(M)
     fit = fit_by_name(
@@ -78,8 +91,12 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(data
         row_clip=0.1,
         noise_schedule=noise_schedule,
     )
-    expected = last_iterate(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T), L)
-    without_bound = last_iterate(data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T))
+    expected = last_iterate(
+        data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T), L
+    )
+    without_bound = last_iterate(
+        data, centred(data), 0.6 * 7 * math.sqrt(N * M), np.full(T, 1 / T)
+    )
     assert np.abs(expected - without_bound).max() > 0.1
     # a residual row stops one part in a million short of L
     np.testing.assert_allclose(whole_iterate(fit, data), expected, atol=2e-5)
@@ -98,12 +115,16 @@ def test_frequent_items_alone_take_the_steps(data):
     frequent = inside[data.items]
     few, bound = data.only(frequent), DPFW().row_clip * 7 * math.sqrt(n_kept)
     kappa = 0.6 * 7 * math.sqrt(N * n_kept)
-    expected = last_iterate(few, centred(data)[frequent], kappa, np.full(T, 1 / T), bound)
+    expected = last_iterate(
+        few, centred(data)[frequent], kappa, np.full(T, 1 / T), bound
+    )
     iterate = whole_iterate(fit, data)
     np.testing.assert_allclose(iterate, np.where(inside, expected, 0), atol=2e-5)
     means = 3.0 + fit.model.personal(data).offsets
     elsewhere = int(np.flatnonzero(~inside)[0])
-    predictions = fit.model.predict(fit.model.personal(data), np.arange(N), np.full(N, elsewhere))
+    predictions = fit.model.predict(
+        fit.model.personal(data), np.arange(N), np.full(N, elsewhere)
+    )
     np.testing.assert_allclose(predictions, means, rtol=1e-6)
 
 
@@ -111,7 +132,12 @@ def test_a_user_finds_the_row_she_had_in_training(data, monkeypatch):
     """The replayed coefficients give the iterate of training, with any number of threads."""
     random = np.random.default_rng(0)
     V = np.asarray(np.linalg.qr(random.standard_normal((M, 6)))[0], np.float32)
-    inverses, rates, kappa, bound = random.uniform(0.05, 0.2, 6), np.full(6, 0.3), 40.0, 3.0
+    inverses, rates, kappa, bound = (
+        random.uniform(0.05, 0.2, 6),
+        np.full(6, 0.3),
+        40.0,
+        3.0,
+    )
     residuals = np.asarray(centred(data), np.float32)
     several, factors = [], []
     for threads in ("1", "3"):
@@ -131,7 +157,9 @@ def test_a_user_finds_the_row_she_had_in_training(data, monkeypatch):
     assert lengths.max() <= bound
     assert (lengths > 0.999 * bound).any()
     alone = data.users == 5
-    own = Rows(np.array([0, alone.sum()]), data.items[alone], residuals[alone], bound, bound)
+    own = Rows(
+        np.array([0, alone.sum()]), data.items[alone], residuals[alone], bound, bound
+    )
     hers = replay(own, V, inverses, rates, kappa)
     assert hers[0].tobytes() == factors[0][5].tobytes()
 
@@ -144,6 +172,8 @@ def test_oja_without_noise_finds_the_top_eigenvector(data):
     products = model("dpfw-oja", inner_steps=200, inner_rate=1000.0)
     cosines = np.abs((covariance.item_factors * products.item_factors).sum(axis=0))
     assert (cosines > 1 - 1e-5).all()
-    np.testing.assert_allclose(products.inverse_singular, covariance.inverse_singular, rtol=1e-4)
+    np.testing.assert_allclose(
+        products.inverse_singular, covariance.inverse_singular, rtol=1e-4
+    )
     few = model("dpfw-oja", inner_steps=1, inner_rate=0.1)
     assert abs(float(few.item_factors[:, 0] @ covariance.item_factors[:, 0])) < 0.99

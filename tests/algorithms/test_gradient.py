@@ -45,7 +45,9 @@ def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius
         Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
     personal = model.personal(data)
     np.testing.assert_allclose(
-        personal.factors.astype(float) @ model.item_factors.T, Y, atol=2e-6 * np.abs(Y).max() * 10
+        personal.factors.astype(float) @ model.item_factors.T,
+        Y,
+        atol=2e-6 * np.abs(Y).max() * 10,
     )
 
 
@@ -59,11 +61,15 @@ def test_private_descent_without_noise_clips_rows_of_the_whole_iterate():
     Y = np.zeros_like(M)
     for _ in range(4):
         Z = Y - 2.0 * is_rated * (Y - M)
-        Z *= np.minimum(1, L / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300))
+        Z *= np.minimum(
+            1, L / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300)
+        )
         U, s, Vt = np.linalg.svd(Z, full_matrices=False)
         Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
     personal = model.personal(data)
-    np.testing.assert_allclose(personal.factors.astype(float) @ model.item_factors.T, Y, atol=1e-4)
+    np.testing.assert_allclose(
+        personal.factors.astype(float) @ model.item_factors.T, Y, atol=1e-4
+    )
 
 
 @pytest.mark.parametrize("n_units", [60, 2**24, 2**36])
@@ -100,14 +106,21 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones():
     V = rng.normal(size=(data.n_items, 3)).astype(np.float32)
     model = trained(DPSGD(rank=3, steps=1, biases=False), data)
     model = type(model)(
-        data.bounds, data.shape.mid_range, np.zeros(data.n_items, np.float32), V, 0.0, 2.0
+        data.bounds,
+        data.shape.mid_range,
+        np.zeros(data.n_items, np.float32),
+        V,
+        0.0,
+        2.0,
     )
     C = 0.3 * data.shape.half_range
     is_rated, M = dense(data, 1) > 0, dense(data, centred(data))
     expected = np.zeros((data.n_items, 3))
     for i in range(data.n_users):
         own = is_rated[i]
-        u = np.linalg.solve(V[own].T.astype(float) @ V[own] + 2.0 * np.eye(3), V[own].T @ M[i, own])
+        u = np.linalg.solve(
+            V[own].T.astype(float) @ V[own] + 2.0 * np.eye(3), V[own].T @ M[i, own]
+        )
         G = np.zeros((data.n_items, 3))
         G[own] = np.outer(V[own] @ u - M[i, own], u)
         norm = np.linalg.norm(G)

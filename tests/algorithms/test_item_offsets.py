@@ -38,7 +38,11 @@ def test_sums_are_those_of_the_definition(seed):
     data, random = worlds.world(), np.random.default_rng(seed)
     unit = data.shape.half_range / 2
     offsets = random.normal(0, 0.5, data.n_items) * (seed > 0)
-    weights = np.exp(random.normal(0, 1.0, data.n_items)) if seed > 0 else np.ones(data.n_items)
+    weights = (
+        np.exp(random.normal(0, 1.0, data.n_items))
+        if seed > 0
+        else np.ones(data.n_items)
+    )
     statistic, people = SumsAndCounts(), in_memory(data)
     totals = statistic.empty(data.shape, unit, weights, offsets)
     for block in people.blocks:
@@ -60,7 +64,9 @@ def test_counts_and_variances_say_how_far_off_they_are():
     errors, counts = [], []
     for seed in range(8):
         plan = REGISTRY["private-bias"]().plan(data.shape, 6.0)
-        curator = NoisyCurator(in_memory(data), Noise(plan, np.random.SeedSequence(seed)))
+        curator = NoisyCurator(
+            in_memory(data), Noise(plan, np.random.SeedSequence(seed))
+        )
         biases = release_biases(curator, unit=1.0)
         wrong = biases.offsets - truth
         errors.append((wrong - wrong.mean()) / np.sqrt(biases.variances))
@@ -88,7 +94,9 @@ def posterior_by_quadrature(noisy, noise, mean, variance):
     def moment(power):
         def density(z):
             count = math.exp(middle + deviation * z)
-            return count**power * math.exp(-(((noisy - count) / noise) ** 2) / 2 - z**2 / 2)
+            return count**power * math.exp(
+                -(((noisy - count) / noise) ** 2) / 2 - z**2 / 2
+            )
 
         places = sorted({0.0, (math.log(max(noisy, 0.1)) - middle) / deviation})
         return float(integrate.quad(density, -6, 9, points=places, limit=500)[0])

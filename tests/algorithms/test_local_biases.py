@@ -19,12 +19,17 @@ DELTA = 1e-6
 
 def messages_by_hand(ratings):
     """Everybody's first (n_users, 2 n_items), user by user from the definition."""
-    out, unit = np.zeros((ratings.n_users, 2, ratings.n_items)), ratings.shape.half_range / 2
+    out, unit = (
+        np.zeros((ratings.n_users, 2, ratings.n_items)),
+        ratings.shape.half_range / 2,
+    )
     for user in range(ratings.n_users):
         hers = ratings.users == user
         if not hers.any():
             continue
-        x = (ratings.values[hers].astype(float) - ratings.values[hers].mean(dtype=float)) / unit
+        x = (
+            ratings.values[hers].astype(float) - ratings.values[hers].mean(dtype=float)
+        ) / unit
         out[user, 0, ratings.items[hers]] = x
         out[user, 1, ratings.items[hers]] = 0.5
         out[user] /= math.sqrt(max(x @ x, len(x) / 2) + len(x) / 4)
@@ -41,7 +46,8 @@ def test_what_is_released_is_every_message_and_nothing_else():
     by_hand = messages_by_hand(data)
     assert first.reshape(by_hand.shape) == pytest.approx(by_hand, abs=3e-6)
     is_rated = [
-        messages.reshape(by_hand.shape)[:, data.n_items :] > 0 for messages in (first, second)
+        messages.reshape(by_hand.shape)[:, data.n_items :] > 0
+        for messages in (first, second)
     ]
     assert (is_rated[0] == is_rated[1]).all()
     for messages in (first, second):
@@ -52,7 +58,9 @@ def test_what_is_released_is_every_message_and_nothing_else():
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("epsilon", [0.5, 2.0, 8.0])
-def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(epsilon, relation):
+def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(
+    epsilon, relation
+):
     """Whoever sees all messages learns epsilon of each user, whatever the relation is called: the
     noise is made for any two rows, and two messages are as one with its noise over the root of 2.
     """
@@ -73,7 +81,9 @@ def noise_of_the_sum(scale):
 
     class ScaledNoiseCurator(NoisyCurator):
         def release_parts(self, *arguments):
-            return ((at, scale * part) for at, part in super().release_parts(*arguments))
+            return (
+                (at, scale * part) for at, part in super().release_parts(*arguments)
+            )
 
     curator = ScaledNoiseCurator(in_memory(data), noise)
     nobody = curator.hold(lambda block: (np.zeros(0), np.zeros(0)))

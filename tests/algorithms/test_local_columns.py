@@ -30,14 +30,18 @@ def recommender(ridge=0.8):
 COUNTS = np.geomspace(2, 300, M)
 FEATURES = ItemFeatures(
     ("war", "length"),
-    np.column_stack([np.arange(M) % 3 == 0, np.linspace(60, 200, M)]).astype(np.float32),
+    np.column_stack([np.arange(M) % 3 == 0, np.linspace(60, 200, M)]).astype(
+        np.float32
+    ),
 )
 
 
 def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
     """Against a dense solution with the prior variances written out, for two ridges."""
     for ridge in (0.8, 3.0):
-        model = with_local_columns(recommender(ridge), COUNTS, replace_features(data.shape))
+        model = with_local_columns(
+            recommender(ridge), COUNTS, replace_features(data.shape)
+        )
         own = model.personal(data)
         for u in (0, 7):
             hers = data.users == u
@@ -55,11 +59,20 @@ def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
 
             war, length = FEATURES.values.T.astype(float)
             X = np.column_stack(
-                [V, centred(b), scaled(np.log(COUNTS)), centred(war), scaled(length), np.ones(M)]
+                [
+                    V,
+                    centred(b),
+                    scaled(np.log(COUNTS)),
+                    centred(war),
+                    scaled(length),
+                    np.ones(M),
+                ]
             )
             loadings = np.array([0.1, 0.005, 0.03, 0.02])
             penalty = np.concatenate([np.full(R, ridge), 0.8 / loadings, [ridge]])
-            x = np.linalg.solve(X[items].T @ X[items] + np.diag(penalty), X[items].T @ residuals)
+            x = np.linalg.solve(
+                X[items].T @ X[items] + np.diag(penalty), X[items].T @ residuals
+            )
             expected = 3.0 + mean + b + X @ x
             predictions = model.predict(own, np.full(M, u), np.arange(M))
             np.testing.assert_allclose(predictions, expected.clip(1, 5), atol=2e-4)
@@ -76,7 +89,9 @@ def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(d
     np.testing.assert_array_equal(both.factors[:, :R], own.factors)
     u = 3
     items = data.items[data.users == u]
-    before = 3.0 + own.offsets[u] + model.item_offsets + model.item_factors @ own.factors[u]
+    before = (
+        3.0 + own.offsets[u] + model.item_offsets + model.item_factors @ own.factors[u]
+    )
     residuals = data.values[data.users == u] - before[items]
     L = np.column_stack([model.local_columns, np.ones(M)]).astype(float)
     x = np.linalg.solve(L[items].T @ L[items] + 0.8 * np.eye(3), L[items].T @ residuals)
@@ -100,7 +115,10 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(feature
     if features is not None:
         war, length = features.values.T.astype(float)
         c = length - np.average(length, weights=w)
-        columns += [war - np.average(war, weights=w), c / np.sqrt(np.average(c**2, weights=w))]
+        columns += [
+            war - np.average(war, weights=w),
+            c / np.sqrt(np.average(c**2, weights=w)),
+        ]
         deviations += [0.2, 0.15]
     X, P = np.column_stack(columns), np.diag(np.square(deviations))
     covariance = X @ P @ X.T + np.diag(deviation**2 + variance)

@@ -15,7 +15,14 @@ from dpmf_core.evaluation.judges import by_samples
 
 def test_pieces_add_up_to_the_row_and_explain_at_least_as_much():
     rng = np.random.default_rng(8)
-    for K, image in ((1, (6, 9)), (5, (6, 9)), (7, (6, 9)), (54, (6, 9)), (4, None), (13, None)):
+    for K, image in (
+        (1, (6, 9)),
+        (5, (6, 9)),
+        (7, (6, 9)),
+        (54, (6, 9)),
+        (4, None),
+        (13, None),
+    ):
         row = rng.random(54)
         W = moments.pieces(row, K, image)
         assert W.shape == (K, 54)
@@ -54,9 +61,9 @@ def test_what_pieces_explain_is_read_off_the_moment_without_bias():
     M = X.T @ X
     Q = np.linalg.qr(W.T)[0]
     assert moments.explained_energy(M, W) == pytest.approx(((X @ Q) ** 2).sum())
-    assert moments.explained_energy(M, np.vstack([W, W[0], np.zeros(20)])) == pytest.approx(
-        ((X @ Q) ** 2).sum()
-    )
+    assert moments.explained_energy(
+        M, np.vstack([W, W[0], np.zeros(20)])
+    ) == pytest.approx(((X @ Q) ** 2).sum())
     noisy = []
     for _ in range(300):
         G = rng.standard_normal((20, 20)) * 40
@@ -76,7 +83,12 @@ def test_spikes_are_seen_through_noise_as_random_matrix_theory_says():
     eigenvalues = []
     for _ in range(5):
         noise = rng.standard_normal((m, m)) * scale / np.sqrt(2)
-        M = spike * np.outer(direction, direction) + np.triu(noise) + np.triu(noise, 1).T + 0
+        M = (
+            spike * np.outer(direction, direction)
+            + np.triu(noise)
+            + np.triu(noise, 1).T
+            + 0
+        )
         values, _ = moments.denoised_spectrum(M, scale)
         assert len(values) == 1
         eigenvalues.append(values[0])

@@ -58,7 +58,9 @@ def test_robust_coefficients_minimise_their_objective():
     for _ in range(20_000):
         H = np.maximum(H + (X - R - H @ W) @ W.T / length, 0)
         residuals = X - H @ W
-        R = np.sign(residuals) * np.minimum(np.maximum(np.abs(residuals) - threshold, 0), 1.0)
+        R = np.sign(residuals) * np.minimum(
+            np.maximum(np.abs(residuals) - threshold, 0), 1.0
+        )
     assert objective(*sides) == pytest.approx(objective(H, R), rel=1e-6)
 
 
@@ -81,11 +83,15 @@ def test_the_sources_noise_on_the_products_is_its_own(outliers, deviation):
     """Delta sqrt(2 ln(1.25/delta)) / epsilon, times N: Delta_A = 2/N, Delta_B by the outliers."""
     shape = SampleShape(300, 20)
     budget = Budget(epsilon=0.7, delta=1e-5, calibration=Calibration.SOURCE)
-    algorithm = build("dp-nmf", {"start": "nndsvd", "outliers": outliers}, shape, budget)
+    algorithm = build(
+        "dp-nmf", {"start": "nndsvd", "outliers": outliers}, shape, budget
+    )
     plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
     classical = np.sqrt(2 * np.log(1.25 / 1e-5)) / 0.7
     noises = {leaf.statistic: leaf.noise_multiplier for leaf, _ in normal_form(plan)}
-    assert sorted(noises.values()) == pytest.approx(sorted((2 * classical, deviation * classical)))
+    assert sorted(noises.values()) == pytest.approx(
+        sorted((2 * classical, deviation * classical))
+    )
     assert algorithm.guarantee().status is Status.UNPROVEN
 
 
@@ -98,6 +104,8 @@ def test_a_start_from_the_private_data_shows_in_the_blindfold():
         laws.check_blindfold(leaky, IMAGES)
     laws.check_sensitivity(DPNMF(n_components=3, steps=2), home=IMAGES)
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
-        laws.check_sensitivity(DPNMF(n_components=3, steps=2, start="nndsvd"), home=IMAGES)
+        laws.check_sensitivity(
+            DPNMF(n_components=3, steps=2, start="nndsvd"), home=IMAGES
+        )
     assert leaky.guarantee().status is Status.UNPROVEN
     assert "start is computed from the private samples" in leaky.guarantee().words

@@ -21,7 +21,12 @@ def random_model(data, seed=3):
     rng, m = np.random.default_rng(seed), data.n_items
     V = rng.normal(size=(m, RANK)).astype(np.float32)
     model = Recommender(
-        *(data.bounds, data.shape.mid_range, rng.normal(0, 0.3, m).astype(np.float32), V),
+        *(
+            data.bounds,
+            data.shape.mid_range,
+            rng.normal(0, 0.3, m).astype(np.float32),
+            V,
+        ),
         user_damping=0.0,
         ridge=0.8,
         mended=True,
@@ -43,7 +48,9 @@ def side_of(model, data, user):
     y = values - model.centre - model.item_offsets[items]
     W = np.column_stack([model.item_factors, np.full(data.n_items, unit)])[items]
     prior = model.attention[items].sum(axis=0) / np.sqrt(len(items))
-    prior = prior + model.attention_line[0] + np.log1p(len(items)) * model.attention_line[1]
+    prior = (
+        prior + model.attention_line[0] + np.log1p(len(items)) * model.attention_line[1]
+    )
     system = W.T @ W + model.ridge * np.eye(RANK + 1)
     side = np.linalg.solve(system, W.T @ (y - y.mean()) + model.ridge * prior)
     return float(y.mean()), side
@@ -97,11 +104,17 @@ def planted(n, link, seed=2):
     chance = np.where(prefers[:, None] == kind, 0.35, 0.1)
     where, is_test = rng.random((n, m)) < chance, rng.random((n, m)) < 0.2
     values = (3 + tastes @ V.T * 0.5 + rng.normal(0, 0.5, (n, m))).clip(1, 5)
-    return rated(where & ~is_test, values, (1, 5)), rated(where & is_test, values, (1, 5))
+    return rated(where & ~is_test, values, (1, 5)), rated(
+        where & is_test, values, (1, 5)
+    )
 
 
 def test_prior_means_are_left_out_by_n_and_mu_and_change_nothing_then():
-    for n, epsilon, has_means in ((6040, 1.0, False), (6040, 5.0, True), (943, 5.0, False)):
+    for n, epsilon, has_means in (
+        (6040, 1.0, False),
+        (6040, 5.0, True),
+        (943, 5.0, False),
+    ):
         budget = Budget(epsilon=epsilon, delta=1e-5)
         algorithm = build("spectral", {}, Shape(n, 400, (1, 5)), budget)
         assert (algorithm.model_dump()["attention_share"] > 0) == has_means

@@ -40,20 +40,23 @@ def test_schedules_differ_in_their_steps_and_agree_in_total(kind):
 def test_slack_is_the_source_s(data):
     """l + sqrt(sigma ln(m/b)) m^(1/4) with b = 0.01 [J18, Alg. 1, line 6]."""
     plain, slack = (
-        fit_by_name("dpfw", data, 0.3, steps=1, slack=slack).model for slack in (False, True)
+        fit_by_name("dpfw", data, 0.3, steps=1, slack=slack).model
+        for slack in (False, True)
     )
     ((leaf, _),) = normal_form(DPFW(steps=1).plan(data.shape, 0.3))
     sigma = leaf.noise_multiplier * leaf.sensitivity
     np.testing.assert_array_equal(plain.item_factors, slack.item_factors)
-    assert 1 / slack.inverse_singular[0] - 1 / plain.inverse_singular[0] == pytest.approx(
-        math.sqrt(sigma * math.log(M / 0.01)) * M**0.25
-    )
+    assert 1 / slack.inverse_singular[0] - 1 / plain.inverse_singular[
+        0
+    ] == pytest.approx(math.sqrt(sigma * math.log(M / 0.01)) * M**0.25)
 
 
 def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data):
     """Each user's least squares on (V, a constant), dense in float64, after the same releases."""
     steps, ridge = (
-        fit_by_name("dpfw", data, 0.05, steps=3, user_step=step, prediction_ridge=0.3).model
+        fit_by_name(
+            "dpfw", data, 0.05, steps=3, user_step=step, prediction_ridge=0.3
+        ).model
         for step in ("steps", "ridge")
     )
     np.testing.assert_array_equal(steps.item_factors, ridge.item_factors)
@@ -65,7 +68,9 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data):
             [ridge.item_factors[data.items[rows]], np.full(rows.sum(), unit)]
         ).astype(float)
         row = np.linalg.solve(F.T @ F + 0.3 * np.eye(4), F.T @ residuals[rows])
-        np.testing.assert_allclose(personal.factors[user], row[:3], rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(
+            personal.factors[user], row[:3], rtol=1e-3, atol=1e-4
+        )
         np.testing.assert_allclose(
             personal.offsets[user], means[user] + unit * row[3], rtol=1e-3, atol=1e-4
         )
@@ -85,9 +90,9 @@ def test_a_product_is_clipped_user_by_user():
     v /= np.linalg.norm(v)
     rows = random.normal(size=(20, 9))
     rows[0], rows[1] = v, 0.0
-    rows *= (L * random.uniform(0.2, 1, 20) / np.maximum(np.linalg.norm(rows, axis=1), 1e-9))[
-        :, None
-    ]
+    rows *= (
+        L * random.uniform(0.2, 1, 20) / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
+    )[:, None]
     whole = rows * (rows @ v)[:, None]
     np.testing.assert_allclose(
         products_of(rows, v, ResidualProduct(L)), whole.sum(axis=0), atol=1e-5
@@ -101,10 +106,15 @@ def test_a_product_is_clipped_user_by_user():
 
 
 @pytest.mark.parametrize("clip", [0.01, 0.1, 0.3, 0.5, 0.7, 0.9, 1.0])
-def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_further(clip):
+def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_further(
+    clip,
+):
     """Rows at angles s and t to v move it by sin(s + t): 2 c sqrt(1 - c^2) for small c."""
     angles = np.linspace(-math.pi, math.pi, 721)
-    rows, v = 0.999999 * np.column_stack([np.cos(angles), np.sin(angles)]), np.array([1.0, 0.0])
+    rows, v = (
+        0.999999 * np.column_stack([np.cos(angles), np.sin(angles)]),
+        np.array([1.0, 0.0]),
+    )
     statistic = ResidualProduct(1.0, clip)
     contributions = np.array([products_of(row[None], v, statistic) for row in rows])
     assert np.linalg.norm(contributions, axis=1).max() == pytest.approx(clip, rel=1e-4)

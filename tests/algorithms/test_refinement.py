@@ -31,7 +31,9 @@ def dense_parts(data, rank=3):
     b = rng.normal(0, 0.3, shape.n_items).astype(np.float32)
     model = Recommender(shape.bounds, shape.mid_range, b, V, 0.0, 2.0, mended=True)
     own = model.personal(data)
-    predictions = model.centre + own.offsets[:, None] + b + own.factors.astype(float) @ V.T
+    predictions = (
+        model.centre + own.offsets[:, None] + b + own.factors.astype(float) @ V.T
+    )
     residuals = dense(data, (data.values - predictions[data.users, data.items]) / unit)
     t = np.column_stack([own.factors, np.full(data.n_users, CONSTANT)])
     return OpenCurator(in_memory(data, 3), Noise(NOTHING), {}), model, residuals, t
@@ -43,9 +45,13 @@ def test_the_gradient_is_the_sum_of_clipped_outer_products():
     sides = curator.hold(user_sides, model, data.shape.half_range / 2)
     norms = np.linalg.norm(E, axis=1) * np.linalg.norm(t, axis=1)
     for clip in (float(np.median(norms[norms > 0])), 1e3):
-        expected = (E * np.minimum(1 / clip, 1 / np.maximum(norms, 1e-300))[:, None]).T @ t
+        expected = (
+            E * np.minimum(1 / clip, 1 / np.maximum(norms, 1e-300))[:, None]
+        ).T @ t
         gradient = curator.total(RefiningGradient(), sides, clip, 3)
-        np.testing.assert_allclose(gradient, expected, atol=1e-4 * np.abs(expected).max())
+        np.testing.assert_allclose(
+            gradient, expected, atol=1e-4 * np.abs(expected).max()
+        )
 
 
 def test_sizes_are_geometric_means_over_users_with_ratings():
@@ -71,10 +77,16 @@ def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read():
     nothing = np.zeros((shape.n_items, 0), np.float32)
     junk = [np.full((data.n_users, 1), 3.0) for _ in range(64)]
     del junk
-    pairs = kernels.predict_pairs(np.zeros((data.n_users, 0)), nothing, data.users, data.items)
+    pairs = kernels.predict_pairs(
+        np.zeros((data.n_users, 0)), nothing, data.users, data.items
+    )
     assert not pairs.any() and pairs.shape == (len(data),)
     algorithm = Spectral(
-        rank=5, shrinkage=1.5, refinement_steps=2, local_columns=False, release="covariance"
+        rank=5,
+        shrinkage=1.5,
+        refinement_steps=2,
+        local_columns=False,
+        release="covariance",
     )
     assert trained(algorithm, data, 1e4).item_sides.shape == (shape.n_items, 0)
 

@@ -63,7 +63,9 @@ def test_item_biases_are_means_of_what_arrived_less_the_users_means(step, item_r
     sums, counts, residuals = np.arange(9) / 4, np.arange(9) % 3, VALUES - VALUES.mean()
     sums[1] += residuals[-1]
     counts[1] += 1
-    biases = np.array([total / max(n, 1) for total, n in zip(sums, counts, strict=True)])
+    biases = np.array(
+        [total / max(n, 1) for total, n in zip(sums, counts, strict=True)]
+    )
     np.testing.assert_allclose(server.item_biases, biases, atol=1e-6)
     expected = moved(Q, ITEMS, residuals - biases[ITEMS], step, item_rate)
     np.testing.assert_allclose(server.item_factors, expected, atol=1e-5)
@@ -91,11 +93,15 @@ def test_neither_ratings_nor_user_factors_survive_an_interaction(step):
     state = [getattr(server, name) for name in Server.__slots__]
     arrays = [value for value in state if isinstance(value, np.ndarray)]
     assert sorted(array.shape for array in arrays) == [(6,), (6,), (6, 3)]
-    assert all(isinstance(value, np.ndarray | bool | int | float | str) for value in state)
+    assert all(
+        isinstance(value, np.ndarray | bool | int | float | str) for value in state
+    )
     assert not hasattr(server, "__dict__")
     with pytest.raises(AttributeError):
         server.history = items
-    assert not [one for one in gc.get_referents(server) if one is items or one is values]
+    assert not [
+        one for one in gc.get_referents(server) if one is items or one is values
+    ]
 
 
 def passes(start, others, ids, residuals, count):
@@ -129,7 +135,9 @@ def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew():
     assert len(in_last_batch)
     for item in in_last_batch:
         its = data.items == item
-        q = passes(Q[item], model.user_factors, data.users[its], biases.residuals[its], 40)
+        q = passes(
+            Q[item], model.user_factors, data.users[its], biases.residuals[its], 40
+        )
         np.testing.assert_allclose(model.item_factors[item], q, atol=1e-3)
 
 
@@ -150,11 +158,15 @@ def test_arrivals_one_by_one_are_the_stream():
     server = Server.of(fitted("static").item_factors, known_biases, step="rated")
     for place in np.argsort(times, kind="stable"):
         if times[place] >= 0.5:
-            hers = np.flatnonzero((data.users == data.users[place]) & (times <= times[place]))
+            hers = np.flatnonzero(
+                (data.users == data.users[place]) & (times <= times[place])
+            )
             hers = hers[np.argsort(times[hers])]
             server.update(data.items[hers], data.values[hers])
     stream_model = fitted("rated")
-    np.testing.assert_allclose(stream_model.item_factors, server.item_factors, atol=1e-5)
+    np.testing.assert_allclose(
+        stream_model.item_factors, server.item_factors, atol=1e-5
+    )
     np.testing.assert_allclose(stream_model.item_offsets, server.item_biases, atol=1e-6)
 
 
@@ -165,7 +177,10 @@ def test_what_has_not_arrived_is_unknown(variant):
     parameters = {"variant": variant, "rank": 2, "steps": 5, "item_biases": True}
     part, whole = (
         build("no-retention", {**parameters, **more}, data.shape, None)
-        for more in ({"static_share": 0.2, "arrived_share": 0.25}, {"static_share": 0.5})
+        for more in (
+            {"static_share": 0.2, "arrived_share": 0.25},
+            {"static_share": 0.5},
+        )
     )
     times = arrival_times(data, "random", streams().sampling + 1_000_003)
     here = data.only(times < (0.2 if variant == "static" else 0.4))

@@ -15,7 +15,9 @@ from dpmf_core.testing.worlds import low_rank
 
 SURPRISE_U1 = 0.9533
 FOLDS = (
-    Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")
+    Path(
+        os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data"
+    )
     / "ml-100k/folds.tar.xz"
 )
 
@@ -29,7 +31,11 @@ def test_descent_is_the_textbook_loop():
     )[-1]
     rng, unit = np.random.default_rng(4), data.shape.half_range / 2
     P, Q = rng.normal(0, 0.1, (data.n_users, 3)), rng.normal(0, 0.1, (data.n_items, 3))
-    a, b, x = np.zeros(data.n_users), np.zeros(data.n_items), data.values.astype(float) / unit
+    a, b, x = (
+        np.zeros(data.n_users),
+        np.zeros(data.n_items),
+        data.values.astype(float) / unit,
+    )
     for _ in range(2):
         for u, i, value in zip(data.users, data.items, x, strict=True):
             e = value - x.mean() - a[u] - b[i] - P[u] @ Q[i]
@@ -46,7 +52,8 @@ def test_descent_is_the_textbook_loop():
 
 
 @pytest.mark.skipif(
-    not FOLDS.exists(), reason=f"the official folds of MovieLens 100K are not in {FOLDS}"
+    not FOLDS.exists(),
+    reason=f"the official folds of MovieLens 100K are not in {FOLDS}",
 )
 def test_the_error_on_an_official_fold_is_surprises(tmp_path):
     """Surprise 1.1.5, SVD(n_factors=10), mean of seeds 0 to 4 on u1: RMSE .9533."""
@@ -54,16 +61,26 @@ def test_the_error_on_an_official_fold_is_surprises(tmp_path):
         archive.extractall(tmp_path, filter="data")
     parts = []
     for part in ("base", "test"):
-        users, items, stars, _ = np.loadtxt(next(tmp_path.rglob(f"u1.{part}")), dtype=int).T
+        users, items, stars, _ = np.loadtxt(
+            next(tmp_path.rglob(f"u1.{part}")), dtype=int
+        ).T
         parts.append(
             Ratings.of(
-                users - 1, items - 1, stars, n_users=943, n_items=1682, bounds=(1, 5), public=True
+                users - 1,
+                items - 1,
+                stars,
+                n_users=943,
+                n_items=1682,
+                bounds=(1, 5),
+                public=True,
             )
         )
     train, test = parts
     errors = []
     for seed in range(3):
-        *_, state = SGDMF(rank=10).descend(train, Streams(np.random.default_rng(seed), 1))
+        *_, state = SGDMF(rank=10).descend(
+            train, Streams(np.random.default_rng(seed), 1)
+        )
         predictions = state.mean + state.a[test.users] + state.b[test.items]
         predictions += np.einsum("ij,ij->i", state.P[test.users], state.Q[test.items])
         errors.append(rmse(predictions.clip(*test.bounds), test.values))

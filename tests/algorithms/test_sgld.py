@@ -28,7 +28,9 @@ def test_a_user_moves_the_log_posterior_by_at_most_epsilon():
     vanishes beyond the clip, and equals the dense one inside.
     """
     data = world()
-    algorithm = SGLD(reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0)
+    algorithm = SGLD(
+        reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0
+    )
     rng = np.random.default_rng(0)
     U, V = rng.normal(size=(data.n_users, 2)), rng.normal(size=(data.n_items, 2))
     few = data.most_per_user(5)
@@ -44,7 +46,9 @@ def test_a_user_moves_the_log_posterior_by_at_most_epsilon():
     for place in [(0, 0), (3, 1), (7, 0)]:
         step = np.zeros_like(V)
         step[place] = 1e-6
-        assert slope[place] == pytest.approx((total(V + step) - total(V - step)) / 2e-6, abs=1e-5)
+        assert slope[place] == pytest.approx(
+            (total(V + step) - total(V - step)) / 2e-6, abs=1e-5
+        )
 
 
 NOBODY = Ratings.of([], [], [], n_users=3, n_items=4000, bounds=(1, 5), public=True)
@@ -52,12 +56,17 @@ NOBODY = Ratings.of([], [], [], n_users=3, n_items=4000, bounds=(1, 5), public=T
 
 def chain(algorithm, data, level=1.0, seed=1):
     noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
-    return algorithms.train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))
+    return algorithms.train(
+        algorithm, data, noise, Streams(np.random.default_rng(seed), 1)
+    )
 
 
 def assert_variance(factors, expected):
     """Over many independent coordinates; noise that is 5% off would be seen."""
-    variance, deviation = float(factors.astype(float).var()), expected * np.sqrt(2 / factors.size)
+    variance, deviation = (
+        float(factors.astype(float).var()),
+        expected * np.sqrt(2 / factors.size),
+    )
     assert abs(variance - expected) < 4 * deviation
     for off in (0.95, 1.05):
         assert abs(off**2 * variance - expected) > 4 * deviation
@@ -67,13 +76,22 @@ def assert_variance(factors, expected):
     "parameters",
     [
         {"reading": "posterior-sample"},
-        {"reading": "steps", "averaged_share": 0.0, "gradient_clip": 0.3, "likelihood_power": 1e6},
+        {
+            "reading": "steps",
+            "averaged_share": 0.0,
+            "gradient_clip": 0.3,
+            "likelihood_power": 1e6,
+        },
     ],
 )
 @pytest.mark.parametrize("level", [0.3, 30.0])
-def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(parameters, level):
+def test_without_data_the_chain_samples_the_prior_at_any_level_of_noise(
+    parameters, level
+):
     """N(0, 1 / precision): the noise of a release is the noise of a Langevin step."""
-    algorithm = SGLD(rank=4, steps=150, prior_precision=4.0, step_size=0.1, **parameters)
+    algorithm = SGLD(
+        rank=4, steps=150, prior_precision=4.0, step_size=0.1, **parameters
+    )
     assert_variance(chain(algorithm, NOBODY, level).item_factors, 0.25 / (1 - 0.1 / 4))
 
 
@@ -81,7 +99,12 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
     """Against finite differences of the profile likelihood to the power beta, without clipping."""
     data = low_rank(n_users=30)
     algorithm = SGLD(
-        rank=2, steps=1, gradient_clip=1e3, averaged_share=0.0, biases=False, prediction_ridge=3.0
+        rank=2,
+        steps=1,
+        gradient_clip=1e3,
+        averaged_share=0.0,
+        biases=False,
+        prediction_ridge=3.0,
     )
     noise = HeardNoise(algorithm.plan(data.shape, 1.0), np.random.SeedSequence(0))
     after = algorithms.train(
@@ -115,7 +138,9 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
             + eta / 2 * (beta * slope - 10 * V[place])
             - eta / 2 * beta * noise_draw[place] / star**1.5
         )
-        assert after[place] == pytest.approx(next_state * np.sqrt(star), rel=1e-3, abs=1e-4)
+        assert after[place] == pytest.approx(
+            next_state * np.sqrt(star), rel=1e-3, abs=1e-4
+        )
 
 
 CROWD = Shape(20_000, 400, (1.0, 5.0))
@@ -131,8 +156,9 @@ def test_the_formula_is_the_variance_of_a_chain():
     """With 3 users a step is long, and empty rows cannot change the result."""
     algorithm = SGLD(**{**SOURCE, "steps": 12}, rank=4)
     assert_variance(
-        chain(algorithm, NOBODY, 0.5).item_factors, algorithm.prior_variance(NOBODY.shape, 0.5)
+        chain(algorithm, NOBODY, 0.5).item_factors,
+        algorithm.prior_variance(NOBODY.shape, 0.5),
     )
-    assert SGLD(**{**SOURCE, "steps": 5000}).prior_variance(CROWD, 1.0) == pytest.approx(
-        0.25, rel=0.01
-    )
+    assert SGLD(**{**SOURCE, "steps": 5000}).prior_variance(
+        CROWD, 1.0
+    ) == pytest.approx(0.25, rel=0.01)

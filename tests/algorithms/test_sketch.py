@@ -31,12 +31,13 @@ def test_a_query_is_the_mean_or_the_median_of_signed_cells(query, depth):
     vectors = kernel.vectors(C.ravel(), k, 11, d, w, query is np.median)
     for ident in range(11):
         cells = [cells_of(k[j], ident, d, w) for j in range(depth)]
-        assert [[cell for cell, _ in line] for line in cells] == kernel.places(k, ident, d, w)[
-            0
-        ].tolist()
+        assert [[cell for cell, _ in line] for line in cells] == kernel.places(
+            k, ident, d, w
+        )[0].tolist()
         for f in range(d):
             assert vectors[ident, f] == pytest.approx(
-                query([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(depth)]), abs=1e-6
+                query([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(depth)]),
+                abs=1e-6,
             )
 
 

@@ -5,7 +5,12 @@ import pytest
 
 from dpmf_core.algorithms import build
 from dpmf_core.algorithms.baselines import PrivateBias
-from dpmf_core.algorithms.item_lists import ItemLikes, content_share, item_regression, liked_rows
+from dpmf_core.algorithms.item_lists import (
+    ItemLikes,
+    content_share,
+    item_regression,
+    liked_rows,
+)
 from dpmf_core.algorithms.item_moments import MomentColumns, SecondMoment, kept_rows
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.algorithms.spectrum import Spectrum, column_space, least_signal
@@ -37,7 +42,9 @@ def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu():
         assert (n * budget.mu < least_signal(m, refined=True)) == (release == "none")
     for parameters in ({"biases": False}, {"release": "covariance"}):
         assert (
-            build("spectral", parameters, Shape(671, 1682, (1, 5)), BUDGET).model_dump()["release"]
+            build(
+                "spectral", parameters, Shape(671, 1682, (1, 5)), BUDGET
+            ).model_dump()["release"]
             == "covariance"
         )
 
@@ -46,17 +53,24 @@ def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases():
     data, shape = world(), world().shape
     alone, biases = Spectral(release="none", bias_share=0.3), PrivateBias()
     for plain in (alone, Spectral(release="none", biases=False)):
-        assert normal_form(plain.plan(shape, 2.0)) == normal_form(biases.plan(shape, 2.0))
+        assert normal_form(plain.plan(shape, 2.0)) == normal_form(
+            biases.plan(shape, 2.0)
+        )
     one, other = (trained(algorithm, data, 2.0) for algorithm in (alone, biases))
     assert np.array_equal(one.item_offsets, other.item_offsets)
-    predictions = [it.predict(it.personal(data), data.users, data.items) for it in (one, other)]
+    predictions = [
+        it.predict(it.personal(data), data.users, data.items) for it in (one, other)
+    ]
     assert np.array_equal(*predictions)
 
 
 def test_columns_are_those_of_the_moment_and_span_its_space():
     data, kept_items = world(), np.arange(9)
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
-    rows, column_ids = curator.hold(kept_rows, None, kept_items, np.ones(9)), np.array([0, 3, 5, 8])
+    rows, column_ids = (
+        curator.hold(kept_rows, None, kept_items, np.ones(9)),
+        np.array([0, 3, 5, 8]),
+    )
     np.testing.assert_allclose(
         curator.total(MomentColumns(), rows, 9, column_ids),
         curator.total(SecondMoment(), rows, 9)[:, column_ids],
@@ -68,20 +82,28 @@ def test_columns_are_those_of_the_moment_and_span_its_space():
     Q = column_space(M[:, :30], np.arange(30), 6)
     assert Q.shape == (60, 6)
     np.testing.assert_allclose(Q.T @ Q, np.eye(6), atol=1e-9)
-    assert np.linalg.norm(Q.T @ G, axis=0).min() > 0.98  # all but what the diagonal held
+    # all but what the diagonal held
+    assert np.linalg.norm(Q.T @ G, axis=0).min() > 0.98
 
 
 def test_lists_score_by_sums_over_what_was_liked():
     """Scores are dense products of rows and the shared model; two planted groups are found."""
     rng = np.random.default_rng(5)
     groups = rng.integers(0, 2, 800)
-    chance = np.where((np.arange(30) < 15)[None, :] == (groups == 0)[:, None], 0.5, 0.05)
+    chance = np.where(
+        (np.arange(30) < 15)[None, :] == (groups == 0)[:, None], 0.5, 0.05
+    )
     X = rng.random((800, 30)) < chance
     data = rated(X)
-    model = trained(Spectral(implicit=True, rank=4, popularity_exponent=-0.2), data, 0.1)
+    model = trained(
+        Spectral(implicit=True, rank=4, popularity_exponent=-0.2), data, 0.1
+    )
     scores = model.scores(model.personal(data), np.arange(800))
     np.testing.assert_allclose(
-        scores, X @ model.probe @ model.item_factors.T + model.item_offsets, rtol=1e-4, atol=1e-5
+        scores,
+        X @ model.probe @ model.item_factors.T + model.item_offsets,
+        rtol=1e-4,
+        atol=1e-5,
     )
     own = np.where(X, -np.inf, scores)
     best = own.argmax(axis=1)
@@ -106,7 +128,11 @@ def test_rows_are_what_popularity_leaves_scaled_to_norm_one():
     X = (rng.random((1100, 9)) < 0.4).astype(float)  # more than are held dense at once
     kept_items, counts = np.array([1, 2, 5, 8]), np.array([4.0, 9.0, 1.0, 16.0])
     item_likes = ItemLikes.of(kept_items, counts, -0.5)
-    X[0], X[1] = 0.0, 1.0  # the second lies along popularity: weight times count is sqrt(count)
+    # the second lies along popularity: weight times count is sqrt(count)
+    X[0], X[1] = (
+        0.0,
+        1.0,
+    )
     along = item_likes.along
     np.testing.assert_allclose(item_likes.weights, [0.5, 1 / 3, 1, 0.25])
     np.testing.assert_allclose(along, np.sqrt(counts / 30))
@@ -132,7 +158,9 @@ def test_the_share_of_content_is_least_squares_off_the_diagonal():
     M = np.where(off, rng.normal(size=(10, 10)) + 3 * Y @ Y.T, 0.0)
     M = (M + M.T) / 2
     remainder = M - (Q * moment_spectrum.eta) @ Q.T
-    expected = np.linalg.lstsq((Y @ Y.T)[off][:, None], remainder[off], rcond=None)[0][0]
+    expected = np.linalg.lstsq((Y @ Y.T)[off][:, None], remainder[off], rcond=None)[0][
+        0
+    ]
     assert content_share(M, moment_spectrum, along, content) == pytest.approx(expected)
     assert content_share(-M, moment_spectrum, along, content) == 0.0
     assert content_share(M, moment_spectrum, along, np.zeros((10, 0))) == 0.0

@@ -8,7 +8,12 @@ from scipy.optimize import minimize
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.base import INSIDE
-from dpmf_core.algorithms.item_moments import ItemRows, MomentTimesSubspace, SecondMoment, kept_rows
+from dpmf_core.algorithms.item_moments import (
+    ItemRows,
+    MomentTimesSubspace,
+    SecondMoment,
+    kept_rows,
+)
 from dpmf_core.algorithms.spectrum import (
     MomentNoise,
     Spectrum,
@@ -53,7 +58,9 @@ def test_long_rows_are_multiplied_densely_to_the_same_bits(threads, monkeypatch)
     monkeypatch.setenv("DPMF_THREADS", threads)
     rng = np.random.default_rng(3)
     density = rng.choice([0.02, 0.6], (500, 1))
-    dense = np.where(rng.random((500, 300)) < density, rng.integers(-512, 513, (500, 300)), 0.0)
+    dense = np.where(
+        rng.random((500, 300)) < density, rng.integers(-512, 513, (500, 300)), 0.0
+    )
     indptr, items, values = rows_of(dense)
     lengths = np.diff(indptr)
     long = moments.DENSER * lengths**2 > 300**2
@@ -64,7 +71,9 @@ def test_long_rows_are_multiplied_densely_to_the_same_bits(threads, monkeypatch)
 def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty():
     data, kept_items = world(), np.array([1, 4, 7])
     weights = np.array([1.0, 2.0, 0.5])
-    plain = Recommender(data.bounds, 0.0, np.zeros(data.n_items), np.zeros((data.n_items, 0)))
+    plain = Recommender(
+        data.bounds, 0.0, np.zeros(data.n_items), np.zeros((data.n_items, 0))
+    )
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
     rows = curator.hold(kept_rows, plain, kept_items, weights)
     expected = dense(data, data.values)[:, kept_items] * weights
@@ -81,7 +90,10 @@ def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty():
         atol=1e-6,
     )
     assert (
-        np.diff(ItemRows.of(data, data.values, kept_items, weights).indptr)[norms.ravel() == 0] == 0
+        np.diff(ItemRows.of(data, data.values, kept_items, weights).indptr)[
+            norms.ravel() == 0
+        ]
+        == 0
     ).all()
 
 
@@ -127,13 +139,21 @@ def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip)
     def apart(both):
         a, b = (it / max(1.0, float(np.linalg.norm(it))) for it in both.reshape(2, 4))
         q, p = few.T @ a, few.T @ b
-        q, p = (it * min(1.0, clip / max(float(np.linalg.norm(it)), 1e-300)) for it in (q, p))
+        q, p = (
+            it * min(1.0, clip / max(float(np.linalg.norm(it)), 1e-300))
+            for it in (q, p)
+        )
         return -float(np.linalg.norm(np.outer(a, q) - np.outer(b, p)))
 
     random = np.random.default_rng(0)
     worst = min(
         (
-            minimize(apart, random.normal(size=8), method="Nelder-Mead", options={"maxfev": 6000})
+            minimize(
+                apart,
+                random.normal(size=8),
+                method="Nelder-Mead",
+                options={"maxfev": 6000},
+            )
             for _ in range(4)
         ),
         key=lambda it: it.fun,
@@ -156,7 +176,8 @@ def test_rounding_has_its_room_in_what_a_replaced_user_moves():
     n_users, clip, random = 2**40, 0.5, np.random.default_rng(1)
     rounding = math.sqrt(2) * grid_step(1.0, n_users, 2)
     declared, exact = (
-        clip * MomentTimesSubspace(clip, it).replace_one_factor for it in (rounding, 0.0)
+        clip * MomentTimesSubspace(clip, it).replace_one_factor
+        for it in (rounding, 0.0)
     )
     furthest = 0.0
     for _ in range(250):
@@ -177,7 +198,9 @@ def symmetric_noise(m, scale, seed):
 
 def test_pure_noise_has_its_edge_where_wigner_says():
     noise = MomentNoise.uniform(400, 0, 3.0)
-    assert noise_edge(noise.deviations) == pytest.approx(2 * np.sqrt(400 * 3.0**2 / 2), rel=1e-9)
+    assert noise_edge(noise.deviations) == pytest.approx(
+        2 * np.sqrt(400 * 3.0**2 / 2), rel=1e-9
+    )
     for seed in range(5):
         assert not len(spectrum(symmetric_noise(400, 3.0, seed), noise, 20, 1.05).eta)
         assert len(spectrum(symmetric_noise(400, 3.0, seed), noise, 20, 0.9).eta)
@@ -224,7 +247,9 @@ def test_a_planted_factor_is_found_at_its_size():
     # a spike theta shows at theta + v m / theta (Benaych-Georges & Nadakuditi 2011); 200 less its
     # share of the lost diagonal
     assert moment_spectrum.eta[0] == pytest.approx(200, rel=0.02)
-    assert abs(moment_spectrum.Q[:, 0] @ q) ** 2 == pytest.approx(1 - 200 / 200**2, abs=0.02)
+    assert abs(moment_spectrum.Q[:, 0] @ q) ** 2 == pytest.approx(
+        1 - 200 / 200**2, abs=0.02
+    )
     np.testing.assert_allclose(moment_spectrum.error, 0.5)
 
 
@@ -239,7 +264,9 @@ def test_iteration_ends_where_the_eigenvectors_are_without_noise():
     w, E = np.linalg.eigh(M)
     np.testing.assert_allclose(moment_spectrum.eta[:3], w[::-1][:3], rtol=1e-6)
     np.testing.assert_allclose(
-        np.abs(np.sum(moment_spectrum.Q[:, :3] * E[:, ::-1][:, :3], axis=0)), 1, rtol=1e-5
+        np.abs(np.sum(moment_spectrum.Q[:, :3] * E[:, ::-1][:, :3], axis=0)),
+        1,
+        rtol=1e-5,
     )
 
 
@@ -252,10 +279,16 @@ def test_what_the_moment_turns_round_is_no_factor():
 def test_factors_undo_the_weights_where_there_is_no_noise():
     """A moment h G G^T h made by hand gives back G, up to the scale of the users' factors."""
     rng = np.random.default_rng(3)
-    G, counts, exponent = np.linalg.qr(rng.normal(size=(50, 2)))[0], rng.uniform(1, 9, 50), 0.25
+    G, counts, exponent = (
+        np.linalg.qr(rng.normal(size=(50, 2)))[0],
+        rng.uniform(1, 9, 50),
+        0.25,
+    )
     h = counts ** (1 + exponent)
     weights = rng.uniform(0.5, 1, 50)
-    w, Q = np.linalg.eigh((weights * h)[:, None] * (G @ np.diag([4.0, 2.0]) @ G.T) * h * weights)
+    w, Q = np.linalg.eigh(
+        (weights * h)[:, None] * (G @ np.diag([4.0, 2.0]) @ G.T) * h * weights
+    )
     F = rating_factors(Spectrum(Q[:, -2:], w[-2:], 0.0, weights), counts, exponent, 100)
     np.testing.assert_allclose(
         F @ F.T, G @ np.diag([4.0, 2.0]) @ G.T * 100 * (counts**0.5).mean(), rtol=1e-8

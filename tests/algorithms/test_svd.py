@@ -27,7 +27,10 @@ def test_the_sources_user_step_is_the_scaled_projection():
     model = trained(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
     personal = model.personal(data)
     means, M = user_means(data, data.values), dense(data, centred(data))
-    V, share = model.item_factors.astype(float), counts(data.users, data.n_users) / data.n_items
+    V, share = (
+        model.item_factors.astype(float),
+        counts(data.users, data.n_users) / data.n_items,
+    )
     expected = (M @ V) @ V.T / share[:, None]
     users, items = np.divmod(np.arange(data.n_users * data.n_items), data.n_items)
     predictions = model.predict(personal, users, items).reshape(expected.shape)
@@ -39,7 +42,11 @@ def test_the_sources_user_step_is_the_scaled_projection():
 def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave():
     data = low_rank()
     algorithm = SVDCleansing(
-        rank=2, ratings_per_user=data.n_items, row_clip=2.0, item_damping=3.0, user_damping=2.0
+        rank=2,
+        ratings_per_user=data.n_items,
+        row_clip=2.0,
+        item_damping=3.0,
+        user_damping=2.0,
     )
     model = trained(algorithm, data)
     assert model.centre == pytest.approx(user_means(data, data.values).mean(), abs=1e-5)
@@ -57,7 +64,9 @@ def test_cleansing_without_noise_is_the_covariance_of_what_averages_leave():
     a = np.bincount(data.users, residuals, data.n_users) / (n_rated + 2)
     M = dense(data, residuals - a[data.users]) / np.sqrt(n_rated)[:, None]
     expected = np.linalg.svd(M)[2][:2]
-    np.testing.assert_allclose(np.abs(expected @ model.item_factors), np.eye(2), atol=1e-4)
+    np.testing.assert_allclose(
+        np.abs(expected @ model.item_factors), np.eye(2), atol=1e-4
+    )
 
 
 def test_top_directions_are_ordered_and_cover_all_when_asked():

@@ -46,7 +46,9 @@ def test_a_wrong_file_is_refused_by_its_name(data_folder, text):
         read()
 
 
-def test_a_wrong_variable_and_a_named_file_that_is_not_there_are_refused(data_folder, monkeypatch):
+def test_a_wrong_variable_and_a_named_file_that_is_not_there_are_refused(
+    data_folder, monkeypatch
+):
     monkeypatch.setenv("DPMF_MOST_RUNS", "-1")
     with pytest.raises(BadInput, match="DPMF_MOST_RUNS"):
         read()

@@ -22,7 +22,13 @@ NOTE_VIOLATIONS = (
 )
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
+    *(
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-quic",
+        "--no-first-run",
+        "--disable-sync",
+    ),
     *("--disable-background-networking", "--disable-component-update"),
 )
 
@@ -52,7 +58,9 @@ def await_view(page, name):
 def settle(page):
     """Until the page is drawn to its end and nothing is being computed any more."""
     page.locator("h1").first.wait_for()
-    page.get_by_role("button", name="Cancel").first.wait_for(state="detached", timeout=300_000)
+    page.get_by_role("button", name="Cancel").first.wait_for(
+        state="detached", timeout=300_000
+    )
     page.wait_for_selector("[data-test-script-state=notRunning]", timeout=300_000)
     assert page.get_by_test_id("stException").count() == 0
 
@@ -144,7 +152,9 @@ def visit(chromium, server, tmp_path):
     contexts = []
 
     def open_page(path="/", script="", **context):
-        profile = chromium.new_context(**({"viewport": {"width": 1280, "height": 900}} | context))
+        profile = chromium.new_context(
+            **({"viewport": {"width": 1280, "height": 900}} | context)
+        )
         contexts.append(profile)
         page = profile.new_page()
         page.add_init_script(script)
@@ -159,7 +169,9 @@ def visit(chromium, server, tmp_path):
         )
         page.on(
             "console",
-            lambda message: page.errors.append(message.text) if message.type == "error" else None,
+            lambda message: (
+                page.errors.append(message.text) if message.type == "error" else None
+            ),
         )
         page.set_default_timeout(180_000)  # on a machine that has much else to do
         page.goto(server.url + path)

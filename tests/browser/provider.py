@@ -23,7 +23,9 @@ class Provider(ThreadingHTTPServer):
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Answers)
         self.url = f"http://127.0.0.1:{self.server_port}"
-        self.key = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+        self.key = RSAKey.generate_key(
+            2048, {"kid": "one", "use": "sig", "alg": "RS256"}
+        )
         self.person: dict[str, Any] = {"sub": "1", "name": "A Teacher"}
         self.codes: dict[str, dict[str, str]] = {}
         self.tokens = 0
@@ -42,7 +44,10 @@ class Provider(ThreadingHTTPServer):
     def token(self, request: dict[str, str], user: str) -> dict[str, Any]:
         """For a code, once, and for the client alone. Raises KeyError."""
         authorization = self.codes.pop(request["code"])
-        if user != f"{CLIENT}:{SECRET}" or request["redirect_uri"] != authorization["redirect_uri"]:
+        if (
+            user != f"{CLIENT}:{SECRET}"
+            or request["redirect_uri"] != authorization["redirect_uri"]
+        ):
             raise KeyError("client")
         self.tokens += 1
         now = int(time.time())
@@ -85,7 +90,9 @@ class Answers(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         form = dict(
-            urllib.parse.parse_qsl(self.rfile.read(int(self.headers["Content-Length"])).decode())
+            urllib.parse.parse_qsl(
+                self.rfile.read(int(self.headers["Content-Length"])).decode()
+            )
         )
         scheme, _, credentials = self.headers.get("Authorization", "").partition(" ")
         user = (

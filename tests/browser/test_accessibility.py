@@ -122,7 +122,9 @@ def predict(page, part, *, is_first):
         page.keyboard.press("Enter")
         expect(page.get_by_role("alert")).to_contain_text("Predict first")
         settle(page)
-        assert sum("Predict first:" in words for words in page.evaluate("announced")) == 1
+        assert (
+            sum("Predict first:" in words for words in page.evaluate("announced")) == 1
+        )
         page.keyboard.press("Shift+Tab")
     else:
         tab_to(page, group.get_by_role("radio").first)
@@ -139,7 +141,9 @@ def predict(page, part, *, is_first):
     assert not verdict.evaluate(IN_LIVE_REGION)
     settle(page)
     expect(verdict).to_be_focused()
-    assert [words for words in page.evaluate("announced") if part.because[:40] in words] == []
+    assert [
+        words for words in page.evaluate("announced") if part.because[:40] in words
+    ] == []
     assert_in_order(page.evaluate(HEADINGS))
     assert page.evaluate(UNREADABLE) == []
 
@@ -153,7 +157,9 @@ def assert_in_order(headings):
 
 
 def test_a_moved_slider_says_its_value_shortly_and_what_it_means_once(visit):
-    page = visit("/explore?dataset=cinema-small&algorithm=private-bias&epsilon=2", LISTEN)
+    page = visit(
+        "/explore?dataset=cinema-small&algorithm=private-bias&epsilon=2", LISTEN
+    )
     settle(page)
     slider = page.get_by_test_id("stSidebar").get_by_role("slider")
     expect(slider).to_have_attribute("aria-valuetext", "ε = 2")
@@ -162,7 +168,9 @@ def test_a_moved_slider_says_its_value_shortly_and_what_it_means_once(visit):
         page.keyboard.press("ArrowLeft")
     page.wait_for_url(re.compile(r"[?&]epsilon=1"))
     settle(page)
-    assert re.fullmatch(r"ε = 1[.\d]*(, .{1,40})?", slider.get_attribute("aria-valuetext"))
+    assert re.fullmatch(
+        r"ε = 1[.\d]*(, .{1,40})?", slider.get_attribute("aria-valuetext")
+    )
     meanings = [words for words in page.evaluate("announced") if "50:50" in words]
     assert len(meanings) == 1
     handle_on_start(visit)
@@ -209,8 +217,14 @@ def test_buttons_of_a_sequence_say_what_they_move_and_remove(visit):
     expect(page.get_by_text("What is δ?")).to_be_visible()
     for place in (1, 2):
         thing = f"page {place}, Glossary: Words"
-        for action in (f"Move {thing} earlier", f"Move {thing} later", f"Remove {thing}"):
+        for action in (
+            f"Move {thing} earlier",
+            f"Move {thing} later",
+            f"Remove {thing}",
+        ):
             expect(page.get_by_role("button", name=action, exact=True)).to_have_count(1)
-    page.get_by_role("button", name="Remove page 1, Glossary: Words", exact=True).click()
+    page.get_by_role(
+        "button", name="Remove page 1, Glossary: Words", exact=True
+    ).click()
     expect(page.get_by_text("What is *clipping*?")).to_have_count(0)
     expect(page.get_by_text("What is δ?")).to_be_visible()

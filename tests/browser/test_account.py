@@ -48,12 +48,17 @@ def test_both_views_keep_what_is_entered_over_tabs_reload_and_back(visit):
 @pytest.mark.parametrize(
     ("link", "heading"),
     [
-        ("/verify?from=hand&ledger=g:10:5,g:20:1#many-models", "15 models over 5 years"),
+        (
+            "/verify?from=hand&ledger=g:10:5,g:20:1#many-models",
+            "15 models over 5 years",
+        ),
         ("/accountant?models=4", "20 models over 5 years"),
         ("/accountant?from=claim", "These 20 releases"),
     ],
 )
-def test_a_link_to_account_as_one_page_opens_the_view_that_it_means(visit, link, heading):
+def test_a_link_to_account_as_one_page_opens_the_view_that_it_means(
+    visit, link, heading
+):
     page = visit(link)
     expect_heading(page, heading)
     expect(page.get_by_test_id("stAlert")).to_have_count(0)

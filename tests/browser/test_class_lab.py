@@ -20,7 +20,9 @@ LESSON = LESSONS["response"]
 (PART,) = LESSON.parts
 QUESTION = "Have you ever copied homework?"
 PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
-STATED_RANGE = re.compile(r"noise of up to ±6 \(95 of 100 counts\), so it can be negative")
+STATED_RANGE = re.compile(
+    r"noise of up to ±6 \(95 of 100 counts\), so it can be negative"
+)
 
 
 @pytest.fixture
@@ -47,7 +49,8 @@ def browser_of(chromium, lab, tmp_path):
 
     yield open_page
     for name, context in contexts.items():
-        for number, page in enumerate(context.pages):  # the last look, for when the test has failed
+        # the last look, for when the test has failed
+        for number, page in enumerate(context.pages):
             page.screenshot(path=tmp_path / f"{name}-{number}.png")
         context.close()
 
@@ -93,10 +96,15 @@ def shown_code(view):
 def join(page, code):
     """Through the box, after a wrong code."""
     settle(page)
-    box, button = page.get_by_label("Room code"), page.get_by_role("button", name="Join")
+    box, button = (
+        page.get_by_label("Room code"),
+        page.get_by_role("button", name="Join"),
+    )
     box.fill("ABC DEF")
     button.click()
-    expect(page.get_by_role("alert")).to_contain_text("No class has the room code ABC DEF")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "No class has the room code ABC DEF"
+    )
     box.fill(code.lower().replace(" ", "-"))
     box.press("Enter")
     expect(page.get_by_text(QUESTION)).to_be_visible()
@@ -127,7 +135,9 @@ def predict(page, number, words):
 
 def sessions(view):
     return (
-        view.get_by_test_id("stMetric").filter(has_text="sessions").get_by_test_id("stMetricValue")
+        view.get_by_test_id("stMetric")
+        .filter(has_text="sessions")
+        .get_by_test_id("stMetricValue")
     )
 
 
@@ -147,7 +157,9 @@ def test_a_lab_from_the_room_code_to_published_answers(lab, browser_of, tmp_path
     # the teacher looks at the class as a student, and is not counted
     with teacher.context.expect_page() as opened:
         teacher.get_by_role("link", name="Open as a student").click()
-    expect(opened.value.get_by_text("You count as a student once you answer.")).to_be_visible()
+    expect(
+        opened.value.get_by_text("You count as a student once you answer.")
+    ).to_be_visible()
     settle(opened.value)
     opened.value.close()
 
@@ -177,7 +189,9 @@ def test_a_lab_from_the_room_code_to_published_answers(lab, browser_of, tmp_path
 
     table = save(teacher, "Download the answers (CSV)", tmp_path)
     predicted = table[table["question"] == PART.question]
-    assert sorted(predicted["students"]) == sorted([1, 1, *[0] * (len(PART.answers) - 2)])
+    assert sorted(predicted["students"]) == sorted(
+        [1, 1, *[0] * (len(PART.answers) - 2)]
+    )
     assert int(predicted[predicted["right"] == "yes"]["students"].item()) == 1
     secret = table[table["question"] == QUESTION]
     assert list(secret["students"]) == published and set(secret["epsilon"]) == {1.0}
@@ -191,7 +205,9 @@ def fills_the_screen(teacher, code):
     screen = teacher.locator(".room-screen")
     picture = screen.get_by_role("img", name=re.compile("QR code of the link"))
     expect(picture).to_be_visible()
-    expect(picture).to_have_attribute("alt", re.compile(f"room={code.replace(' ', '')}$"))
+    expect(picture).to_have_attribute(
+        "alt", re.compile(f"room={code.replace(' ', '')}$")
+    )
     expect(screen.locator(".room-code")).to_be_visible()
     for window in (PROJECTOR, {"width": 1920, "height": 1080}, PHONE):
         teacher.set_viewport_size(window)
@@ -209,7 +225,9 @@ def publish(teacher):
     """The counts of the private question, which two answers make a teacher ask for."""
     button = teacher.get_by_role("button", name="Publish 2 answers at ε = 1")
     expect(button).to_be_disabled()
-    expect(teacher.get_by_text("Publishing waits for 10 answers, and there are 2.")).to_be_visible()
+    expect(
+        teacher.get_by_text("Publishing waits for 10 answers, and there are 2.")
+    ).to_be_visible()
     teacher.get_by_text("Publish fewer than 10 answers").click()
     expect(button).to_be_enabled()
     button.click()
@@ -257,5 +275,8 @@ def codes_come_in_as_they_are(teacher, student, folder):
     expect(teacher.get_by_text("1 of 3 lines hold a valid code.")).to_be_visible()
     table = save(teacher, "Download the codes (CSV)", Path(folder))
     assert list(table["check"]) == ["no code", "no code", "valid"]
-    assert table["rest of the line"].iloc[-1] == "'=Ben" and table["code"].iloc[-1] == finished
+    assert (
+        table["rest of the line"].iloc[-1] == "'=Ben"
+        and table["code"].iloc[-1] == finished
+    )
     assert table["finished"].iloc[-1] == "Lab"

@@ -21,7 +21,9 @@ NAMES_IN_TROUBLE = """figure => {
 def visit_explore(visit, query="", **context):
     page = visit(f"/explore{query}", **context)
     settle(page)
-    page.get_by_test_id("stExpander").filter(has_text="Export").first.wait_for(state="attached")
+    page.get_by_test_id("stExpander").filter(has_text="Export").first.wait_for(
+        state="attached"
+    )
     settle(page)
     return page
 
@@ -47,7 +49,10 @@ def test_a_switch_shows_errors_without_the_server_and_is_remembered(visit):
     settle(page)
     page.get_by_role("button", name="RMSE", exact=True).wait_for()
     assert (
-        page.get_by_role("button", name="RMSE", exact=True).get_attribute("aria-pressed") == "true"
+        page.get_by_role("button", name="RMSE", exact=True).get_attribute(
+            "aria-pressed"
+        )
+        == "true"
     )
     assert "unit" not in page.url
 
@@ -58,6 +63,9 @@ def test_a_click_shows_a_paper_s_method_and_another_the_best_again(visit):
     page.get_by_role("button", name="DPFW with Oja (Jain et al.)").click()
     page.wait_for_selector(".hero h1:has-text('DPFW with Oja keeps')")
     page.wait_for_url("**algorithm=dpfw-oja*")
-    assert "A better proven method is known" in page.locator(".hero .sentence").inner_text()
+    assert (
+        "A better proven method is known"
+        in page.locator(".hero .sentence").inner_text()
+    )
     page.get_by_role("button", name="Best at each ε").click()
     page.wait_for_selector(f".hero h1:has-text('{first}')")

@@ -47,7 +47,9 @@ def test_explore_is_served_as_it_is_set(
         page = chromium.new_page(color_scheme="light")
         page.goto(f"{server.url}/explore?dataset=cinema-small")
         expect(page.get_by_role("heading", level=1)).to_contain_text("ε = 2")
-        expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible(timeout=180_000)
+        expect(page.get_by_test_id("stPlotlyChart").first).to_be_visible(
+            timeout=180_000
+        )
         # config.toml has taken effect: the theme, and loopback alone
         expect(page.get_by_test_id("stApp")).to_have_css("color", "rgb(11, 14, 20)")
         assert f"http://127.0.0.1:{server.port}" in server.log.read_text()

@@ -44,7 +44,10 @@ def slider_to(page, slider, epsilon):
 def test_from_the_start_page_to_a_share_link(visit):
     """The figure answers while it is held; Explore opens there; its link shows the same."""
     page = visit("/", reduced_motion="reduce")
-    epsilon, handle = page.locator(".number").first, page.get_by_role("slider", name="Epsilon")
+    epsilon, handle = (
+        page.locator(".number").first,
+        page.get_by_role("slider", name="Epsilon"),
+    )
     expect(epsilon).to_have_text("ε = 2")
     box = handle.bounding_box()
     x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
@@ -59,10 +62,17 @@ def test_from_the_start_page_to_a_share_link(visit):
     settle(page)
     page.get_by_text("Export", exact=True).click(timeout=WORK)
     page.get_by_role("button", name="Share link").click(timeout=WORK)
-    link = page.get_by_test_id("stPopoverBody").get_by_test_id("stCode").inner_text().strip()
+    link = (
+        page.get_by_test_id("stPopoverBody")
+        .get_by_test_id("stCode")
+        .inner_text()
+        .strip()
+    )
     other = visit("/explore?" + link.split("?", 1)[1])
     settle(other)
-    expect(other.locator("h1").first).to_have_text(page.locator("h1").first.inner_text())
+    expect(other.locator("h1").first).to_have_text(
+        page.locator("h1").first.inner_text()
+    )
     assert page.outside == other.outside == []
     # Streamlit probes /page/_stcore first
     assert [error for error in page.errors if "404" not in error] == []
@@ -115,7 +125,10 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit):
     settle(page)
     before = [page.locator(it).inner_text() for it in FOLLOWERS]
     sidebar = page.get_by_test_id("stSidebar")
-    slider, box = sidebar.get_by_role("slider"), sidebar.get_by_role("textbox", name="exactly")
+    slider, box = (
+        sidebar.get_by_role("slider"),
+        sidebar.get_by_role("textbox", name="exactly"),
+    )
     slider_to(page, slider, 5)
     page.mouse.down()
     slider_to(page, slider, 0.5)
@@ -154,9 +167,13 @@ def test_from_an_upload_to_a_report_without_a_word_of_its_rows(visit, tmp_path):
     each.fill("9")
     each.press("Enter")
     page.get_by_role("button", name="Find the answer").click()
-    page.get_by_role("heading", name=re.compile("^With Spectral at ε")).wait_for(timeout=WORK)
+    page.get_by_role("heading", name=re.compile("^With Spectral at ε")).wait_for(
+        timeout=WORK
+    )
     page.get_by_role("button", name=re.compile("^Choose on my data")).click()
-    page.get_by_text("A private selection on your data cost ε = ").wait_for(timeout=WORK)
+    page.get_by_text("A private selection on your data cost ε = ").wait_for(
+        timeout=WORK
+    )
     page.get_by_role("button", name="Export").click()
     report, _ = without_rows(page, table)
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
@@ -183,12 +200,15 @@ def test_from_tune_to_a_model_and_back(visit):
     headline(page, "The best of 4 trials")
     expect(page.get_by_role("spinbutton", name="Trials")).to_have_value("4")
     expect(page.get_by_text("Set parameters yourself")).to_be_visible()
-    expect(page.get_by_role("textbox", name="Prior deviation")).to_be_visible()  # the form is open
+    expect(
+        page.get_by_role("textbox", name="Prior deviation")
+    ).to_be_visible()  # the form is open
     page.get_by_role("button", name="Export", exact=True).click()
     await_view(page, "4 Export")
     command = page.get_by_test_id("stCode").inner_text()
     assert (
-        "--algorithm private-bias --epsilon 5 " in command and "--param prior_deviation" in command
+        "--algorithm private-bias --epsilon 5 " in command
+        and "--param prior_deviation" in command
     )
     page.reload()
     await_view(page, "4 Export")
@@ -216,7 +236,8 @@ def without_rows(page, table):
 
 
 def test_from_a_lesson_to_its_code_on_a_phone(visit, server, monkeypatch):
-    monkeypatch.setenv("DPMF_DATA", str(server.data))  # codes are checked with the server's key
+    # codes are checked with the server's key
+    monkeypatch.setenv("DPMF_DATA", str(server.data))
     name, lesson = next(iter(LESSONS.items()))
     page = visit(f"/lessons?lesson={name}", viewport={"width": 390, "height": 844})
     for part in lesson.parts:
@@ -251,18 +272,23 @@ def test_a_decimal_comma_in_the_box_of_epsilon_is_read_and_thousands_are_refused
     box.fill("1,000")
     box.press("Enter")
     expect(page.get_by_role("alert")).to_contain_text("Got '1,000'; 2.5 is used.")
-    expect(box).to_have_count(1)  # while the page is drawn again, the former box is still there
+    # while the page is drawn again, the former box is still there
+    expect(box).to_have_count(1)
     expect(box).to_have_value("2.5")
 
 
 def test_a_bad_character_in_compare_keeps_the_figure_and_is_announced(visit):
-    page = visit("/compare?dataset=cinema-small&methods=private-bias&epsilons=5&draws=1")
+    page = visit(
+        "/compare?dataset=cinema-small&methods=private-bias&epsilons=5&draws=1"
+    )
     await_view(page, "Compare")
     headline(page, "At ε = 5, Private biases")
     box = page.get_by_role("textbox", name="Epsilons")
     box.fill("5, 1o")
     box.press("Enter")
-    expect(page.get_by_role("alert")).to_contain_text("Got '5, 1o'. Still showing ε = 5.")
+    expect(page.get_by_role("alert")).to_contain_text(
+        "Got '5, 1o'. Still showing ε = 5."
+    )
     settle(page)
     expect(page.locator("h1")).to_contain_text("At ε = 5, Private biases")
     expect(page.locator(".js-plotly-plot")).to_have_count(1)
@@ -281,7 +307,12 @@ def test_a_lesson_link_shows_what_it_should_and_editing_it_unlocks_nothing(visit
         choose(teacher, box, control)
         teacher.keyboard.press("Escape")
     teacher.get_by_role("button", name="Make it").click()
-    link = teacher.get_by_test_id("stCode").filter(has_text="?class=").first.inner_text().strip()
+    link = (
+        teacher.get_by_test_id("stCode")
+        .filter(has_text="?class=")
+        .first.inner_text()
+        .strip()
+    )
     query = link.split("?")[1]
     # with other values in it, and on the wrong page
     other_values = f"{query}&epsilon=10&dataset=cinema&algorithm=dpals"

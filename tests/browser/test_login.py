@@ -52,7 +52,9 @@ def stream_status(url, cookies):
     cookie = "; ".join(f"{name}={value}" for name, value in cookies.items())
     address = f"{url.replace('http', 'ws')}/_stcore/stream"
     try:
-        with websockets.sync.client.connect(address, additional_headers={"Cookie": cookie}):
+        with websockets.sync.client.connect(
+            address, additional_headers={"Cookie": cookie}
+        ):
             return 101
     except InvalidStatus as refused:
         return refused.response.status_code
@@ -63,7 +65,9 @@ def test_a_login_opens_what_was_closed_and_leads_back(gated, oidc):
         link = "/explore?epsilon=2"
         closed = browser.get(link)
         assert closed.status_code == 401 and "script" not in closed.text
-        assert browser.put("/_stcore/upload_file/x/y", content=b"rows").status_code == 401
+        assert (
+            browser.put("/_stcore/upload_file/x/y", content=b"rows").status_code == 401
+        )
         assert stream_status(gated.url, browser.cookies) == 401
 
         button = re.search(r'href="([^"]+)"', closed.text)
@@ -85,7 +89,8 @@ def proxied(gated, tmp_path):
         pytest.skip("nginx or openssl is not on this machine")
     port = free_port()
     command = [NGINX, "-c", configuration(tmp_path, port, free_port(), gated.port)]
-    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)  # returns when it listens
+    # returns when it listens
+    subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     yield f"http://127.0.0.1:{port}"
     subprocess.run([*command, "-s", "stop"], check=True, capture_output=True)
 
@@ -98,7 +103,9 @@ def test_a_proxy_asks_first_and_takes_uploads_whole(gated, proxied, oidc):
     with httpx.Client(base_url=gated.url, follow_redirects=True) as browser:
         browser.get("/auth/begin")
         assert stream_status(proxied, browser.cookies) == 101
-        alone = httpx.put(proxied + upload, content=b"rows", cookies=browser.cookies).status_code
+        alone = httpx.put(
+            proxied + upload, content=b"rows", cookies=browser.cookies
+        ).status_code
         with contextlib.ExitStack() as idle:  # they declare 90 MB each and send nothing
             for number in range(7):
                 connection = HTTPConnection(proxied.removeprefix("http://"))
@@ -108,5 +115,7 @@ def test_a_proxy_asks_first_and_takes_uploads_whole(gated, proxied, oidc):
                 names = {**browser.cookies, "_streamlit_xsrf": f"hostile {number}"}
                 connection.putheader("Cookie", "; ".join(map("=".join, names.items())))
                 connection.endheaders()
-            meanwhile = httpx.put(proxied + upload, content=b"rows", cookies=browser.cookies)
+            meanwhile = httpx.put(
+                proxied + upload, content=b"rows", cookies=browser.cookies
+            )
         assert meanwhile.status_code == alone != 429

@@ -33,7 +33,9 @@ def expect_paired(pairs, number):
         is_paired = place == number
         opacity = re.compile("^1$" if is_paired else r"^0\.")
         expect(pairs.nth(place)).to_have_css("opacity", opacity)
-        outline = pairs.nth(place).evaluate("pair => getComputedStyle(pair).outlineColor")
+        outline = pairs.nth(place).evaluate(
+            "pair => getComputedStyle(pair).outlineColor"
+        )
         assert (outline == TRANSPARENT) != is_paired
 
 
@@ -50,7 +52,9 @@ def boxes(pairs):
 
 
 @pytest.mark.parametrize("view", NAMES)
-def test_a_component_and_its_partner_are_highlighted_under_the_pointer_and_by_focus(visit, view):
+def test_a_component_and_its_partner_are_highlighted_under_the_pointer_and_by_focus(
+    visit, view
+):
     page, pairs = opened(visit, view, reduced_motion="reduce")
     before = boxes(pairs)
     expect_none_paired(pairs)
@@ -73,7 +77,9 @@ def test_a_component_and_its_partner_are_highlighted_under_the_pointer_and_by_fo
 @pytest.mark.parametrize("view", NAMES)
 def test_a_tap_pairs_and_a_tap_elsewhere_ends_it(visit, view):
     phone = {"width": 390, "height": 844}
-    page, pairs = opened(visit, view, viewport=phone, has_touch=True, color_scheme="dark")
+    page, pairs = opened(
+        visit, view, viewport=phone, has_touch=True, color_scheme="dark"
+    )
     pairs.nth(1).tap()
     expect_paired(pairs, 1)
     page.locator(".story h1").tap()
@@ -102,6 +108,8 @@ def test_pictures_are_twice_as_large_as_they_were_and_stand_above_their_partners
 
 def test_words_of_topics_take_twice_the_area_they_took(visit):
     page, pairs = opened(visit, "topics")
-    size = pairs.first.locator("li").first.evaluate("word => getComputedStyle(word).fontSize")
+    size = pairs.first.locator("li").first.evaluate(
+        "word => getComputedStyle(word).fontSize"
+    )
     assert float(size.removesuffix("px")) ** 2 >= 2 * FORMER_LETTERS**2
     expect_within(page, pairs, 320)

@@ -30,7 +30,8 @@ def test_a_page_opens_on_a_phone_within_the_policy_and_asks_nobody_outside(visit
     page.evaluate(INLINE_SCRIPT)
     page.wait_for_function("() => violations.length === 1")
     assert (
-        page.evaluate("violations[0] + ' ' + window.planted") == "script-src-elem inline undefined"
+        page.evaluate("violations[0] + ' ' + window.planted")
+        == "script-src-elem inline undefined"
     )
 
 
@@ -45,7 +46,9 @@ def course(tmp_path):
     threading.Thread(target=running.serve_forever, daemon=True).start()
 
     def holding(url):
-        (site / "lesson.html").write_text(f"<iframe src='{url}' width=1000 height=800></iframe>")
+        (site / "lesson.html").write_text(
+            f"<iframe src='{url}' width=1000 height=800></iframe>"
+        )
         return f"http://127.0.0.1:{running.server_port}"
 
     yield holding
@@ -78,7 +81,9 @@ def test_no_other_site_embeds_the_pages(chromium, server, course):
 
 def test_a_name_bound_to_this_address_by_somebody_else_gets_nothing(chromium, server):
     rebound = f"--host-resolver-rules=MAP evil.example 127.0.0.1:{server.port}"
-    browser = chromium.browser_type.launch(executable_path=CHROMIUM, args=[*QUIET, rebound])
+    browser = chromium.browser_type.launch(
+        executable_path=CHROMIUM, args=[*QUIET, rebound]
+    )
     answer = browser.new_page().goto("http://evil.example/glossary")
     assert answer.status == 400
     browser.close()

@@ -76,4 +76,6 @@ def test_what_should_not_happen_is_exit_code_1(say, monkeypatch):
 
     monkeypatch.setattr("dpmf_core.runs.data_access.open_anywhere", fails)
     output = say(*DPALS, *BUDGET)
-    assert output.code == 1 and "seventh" in output.err and "Traceback" not in output.err
+    assert (
+        output.code == 1 and "seventh" in output.err and "Traceback" not in output.err
+    )

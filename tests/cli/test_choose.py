@@ -50,11 +50,19 @@ def written(folder, seed):
         (["--each", "6", "--reach", "0.9"], "--spend"),
         (["--each", "6", "--spend", "2", "--protect", "rating"], SINGLE_RATING),
         (["--each", "6", "--spend", "2", "--double", "1"], "Add --measure"),
-        (["--each", "6", "--spend", "2", "--measure", "500"], "must be from 0.0001 to 100"),
-        (["--each", "6", "--spend", "2", "--measure", "0.1", "--double", "1"], "Add --yes"),
+        (
+            ["--each", "6", "--spend", "2", "--measure", "500"],
+            "must be from 0.0001 to 100",
+        ),
+        (
+            ["--each", "6", "--spend", "2", "--measure", "0.1", "--double", "1"],
+            "Add --yes",
+        ),
     ],
 )
-def test_what_private_data_need_and_cannot_answer_is_a_sentence(say, address, options, words):
+def test_what_private_data_need_and_cannot_answer_is_a_sentence(
+    say, address, options, words
+):
     output = say("choose", "--dataset", address, *options)
     assert output.code == EXIT_BAD_INPUT
     assert words in output.err and "\n" not in output.err.splitlines()[-1]
@@ -62,11 +70,16 @@ def test_what_private_data_need_and_cannot_answer_is_a_sentence(say, address, op
 
 def test_a_shape_that_is_not_one_is_a_sentence(say):
     output = say("choose", "--dataset", "worlds?users=9", "--spend", "2")
-    assert output.code == EXIT_BAD_INPUT and "A declared shape must be written" in output.err
+    assert (
+        output.code == EXIT_BAD_INPUT
+        and "A declared shape must be written" in output.err
+    )
 
 
 @pytest.mark.slow
-def test_other_ratings_of_one_shape_have_the_same_answer_as_the_shape_alone(say, tmp_path):
+def test_other_ratings_of_one_shape_have_the_same_answer_as_the_shape_alone(
+    say, tmp_path
+):
     options = ("--spend", "2", "--delta", "1e-3", "--json")
     ranges = []
     for seed in (1, 2):
@@ -86,8 +99,22 @@ def test_what_is_written_starts_with_dpmf_and_its_command_runs_where_the_file_is
     say, tmp_path, monkeypatch
 ):
     """On the screen stands what starts dpmf here; a file may be read on another machine."""
-    data, page, book = written(tmp_path, 1), tmp_path / "page.html", tmp_path / "book.ipynb"
-    asks = ("choose", "--dataset", data, "--each", "6", "--spend", "2", "--delta", "1e-3")
+    data, page, book = (
+        written(tmp_path, 1),
+        tmp_path / "page.html",
+        tmp_path / "book.ipynb",
+    )
+    asks = (
+        "choose",
+        "--dataset",
+        data,
+        "--each",
+        "6",
+        "--spend",
+        "2",
+        "--delta",
+        "1e-3",
+    )
     said = say(*asks, "--report", str(page), "--notebook", str(book))
     assert said.code == EXIT_OK, said.err
     printed = say(*asks, "--json").json["train"]
@@ -98,7 +125,9 @@ def test_what_is_written_starts_with_dpmf_and_its_command_runs_where_the_file_is
     ]
     assert printed in html.unescape(page.read_text())
     for file in (page, book):
-        assert str(tmp_path) not in file.read_text() and str(ROOT) not in file.read_text()
+        assert (
+            str(tmp_path) not in file.read_text() and str(ROOT) not in file.read_text()
+        )
     monkeypatch.chdir(tmp_path)
     trained = say(*command[1:])
     assert trained.code == EXIT_OK, trained.err
@@ -113,7 +142,9 @@ def test_on_the_shop_nothing_is_promised_that_it_does_not_hold(say):
     if not SHOP.exists():
         pytest.skip(f"{SHOP} is not here")
     address = f"{SHOP}?bounds=0.5,5&outside=leave-out"
-    said = say("choose", "--dataset", address, "--each", "10", "--step", "0.5", "--spend", "2")
+    said = say(
+        "choose", "--dataset", address, "--each", "10", "--step", "0.5", "--spend", "2"
+    )
     assert said.code == EXIT_OK, said.err
     assert "nothing public tells which" in said.out and "keeps 68%" not in said.out
     assert "95%" not in said.out
@@ -122,7 +153,17 @@ def test_on_the_shop_nothing_is_promised_that_it_does_not_hold(say):
 @pytest.mark.slow
 def test_steps_are_trained_and_measured_and_their_total_is_told_before(say, tmp_path):
     data = written(tmp_path, seed=1)
-    asked = ("choose", "--dataset", data, "--each", "6", "--delta", "1e-3", "--spend", "1")
+    asked = (
+        "choose",
+        "--dataset",
+        data,
+        "--each",
+        "6",
+        "--delta",
+        "1e-3",
+        "--spend",
+        "1",
+    )
     said = say(*asked, "--measure", "0.5", "--double", "1", "--yes", "--json")
     assert said.code == EXIT_OK, said.err
     record = said.json

@@ -5,7 +5,11 @@ import json
 
 import numpy as np
 import pytest
-from dp_accounting.dp_event import GaussianDpEvent, PoissonSampledDpEvent, SelfComposedDpEvent
+from dp_accounting.dp_event import (
+    GaussianDpEvent,
+    PoissonSampledDpEvent,
+    SelfComposedDpEvent,
+)
 from dp_accounting.pld import PLDAccountant
 
 from dpmf import load_model
@@ -29,8 +33,13 @@ RULES = {"exact", "rdp_source", "rdp_tight", "advanced", "naive"}
 def test_fit_prints_one_record(say):
     output = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--seed", "4", "--json")
     record = output.json
-    assert output.code == 0 and set(record) >= RECORD and set(record["epsilon"]) == RULES
-    assert record["spec"]["parameters"] == {"rank": 3, "steps": 2} and record["spec"]["seed"] == 4
+    assert (
+        output.code == 0 and set(record) >= RECORD and set(record["epsilon"]) == RULES
+    )
+    assert (
+        record["spec"]["parameters"] == {"rank": 3, "steps": 2}
+        and record["spec"]["seed"] == 4
+    )
     assert record["epsilon"]["exact"] == pytest.approx(5.0)
     assert [point["step"] for point in record["curves"]] == [1, 2]
     assert record["cached"] is False
@@ -64,13 +73,23 @@ def test_fit_measures_what_the_model_brought(say):
 
 
 def test_every_option_reaches_the_specification(say):
-    options = {name: it for part in OPTIONS.values() for name, it in part.items() if name != "id"}
+    options = {
+        name: it
+        for part in OPTIONS.values()
+        for name, it in part.items()
+        if name != "id"
+    }
     options["split"] = options.pop("kind")
     words = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
     words += ["--param=biases=false", "--param=gram_share=0.5"]
     spec = say(*DPALS, *words, "--json").json["spec"]
     assert {part: spec[part] for part in OPTIONS} == OPTIONS
-    assert spec["parameters"] == {"rank": 3, "steps": 2, "biases": False, "gram_share": 0.5}
+    assert spec["parameters"] == {
+        "rank": 3,
+        "steps": 2,
+        "biases": False,
+        "gram_share": 0.5,
+    }
 
 
 SWEEP = (
@@ -80,10 +99,16 @@ SWEEP = (
 
 
 def test_a_sweep_holds_every_run_once_and_resumes(say, tmp_path):
-    output = say(*SWEEP, "--param", "rank=3", "--out", str(tmp_path / "runs.csv"), "--json")
+    output = say(
+        *SWEEP, "--param", "rank=3", "--out", str(tmp_path / "runs.csv"), "--json"
+    )
     assert output.code == 0
     specs = sorted(
-        (r["spec"]["algorithm"], (r["spec"]["budget"] or {}).get("epsilon") or 0, r["spec"]["seed"])
+        (
+            r["spec"]["algorithm"],
+            (r["spec"]["budget"] or {}).get("epsilon") or 0,
+            r["spec"]["seed"],
+        )
         for r in output.json
     )
     private = [
@@ -127,7 +152,9 @@ def test_noise_is_found_for_a_budget(say):
 
 def test_a_plan_on_a_declared_shape_costs_its_budget(say):
     shape = "--n-users 900 --n-items 9 --bounds 1,5"
-    record = accounted(say, f"--algorithm private-bias --epsilon 2 --delta 1e-5 {shape}")
+    record = accounted(
+        say, f"--algorithm private-bias --epsilon 2 --delta 1e-5 {shape}"
+    )
     assert record["epsilon"]["exact"] == pytest.approx(2.0, rel=1e-6)
 
 
@@ -143,7 +170,9 @@ def test_a_group_has_its_own_epsilon(say):
 
 def test_fit_saves_a_model_that_can_be_published(say, tmp_path):
     about = ("--about", "name=Our films", "--about", "intended_use=to choose a film")
-    output = say(*DPALS, "--epsilon", "5", "--save", str(tmp_path / "model"), *about, "--json")
+    output = say(
+        *DPALS, "--epsilon", "5", "--save", str(tmp_path / "model"), *about, "--json"
+    )
     assert output.code == 0 and output.json["spec"]["algorithm"] == "dpals"
     card = (tmp_path / "model" / "MODEL_CARD.md").read_text("utf-8")
     assert card.startswith("# Our films\n")
@@ -159,20 +188,33 @@ def test_fit_saves_a_model_that_can_be_published(say, tmp_path):
 def test_what_one_command_writes_another_accounts(say, tmp_path):
     run = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--json")
     (tmp_path / "run.json").write_text(run.out)
-    command = ("account", "--from", str(tmp_path / "run.json"), "--delta", "1e-5", "--json")
+    command = (
+        "account",
+        "--from",
+        str(tmp_path / "run.json"),
+        "--delta",
+        "1e-5",
+        "--json",
+    )
     account = say(*command).json
     assert account["epsilon"]["exact"] == pytest.approx(5.0)
     assert account["ledger"] == run.json["ledger"]
     event = {"dp_event": account["dp_event"]}
     (tmp_path / "event.json").write_text(json.dumps(event))
-    again = say("account", "--from", str(tmp_path / "event.json"), "--delta", "1e-5", "--json").json
+    again = say(
+        "account", "--from", str(tmp_path / "event.json"), "--delta", "1e-5", "--json"
+    ).json
     assert again["epsilon"]["exact"] == pytest.approx(5.0)
 
 
 def test_another_tools_event_is_accounted(say, tmp_path):
     """500 steps of DP-SGD, as Opacus and TensorFlow Privacy sample them."""
     step = {"kind": "GaussianDpEvent", "noise_multiplier": 1.1}
-    sample = {"kind": "PoissonSampledDpEvent", "sampling_probability": 0.01, "event": step}
+    sample = {
+        "kind": "PoissonSampledDpEvent",
+        "sampling_probability": 0.01,
+        "event": step,
+    }
     steps = {"kind": "SelfComposedDpEvent", "event": sample, "count": 500}
     file = tmp_path / "opacus.json"
     file.write_text(json.dumps({"dp_event": steps}))

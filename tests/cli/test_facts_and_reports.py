@@ -32,7 +32,11 @@ def _catalogue(monkeypatch):
 def file(tmp_path):
     """Ratings of 40 users, of which two rows cannot be used and one is repeated."""
     draw = random.Random(0)
-    rows = [f"{user},{item},{draw.randint(1, 5)}" for user in range(40) for item in range(12)]
+    rows = [
+        f"{user},{item},{draw.randint(1, 5)}"
+        for user in range(40)
+        for item in range(12)
+    ]
     rows += ["3,40,9", "4,41,none at all", "0,0,5"]
     path = tmp_path / "own.csv"
     path.write_text("\n".join(["who,item,points", *rows]) + "\n")
@@ -40,12 +44,18 @@ def file(tmp_path):
 
 
 def lines_about_data(output):
-    return [line for line in output.err.splitlines() if line.startswith(("own.csv: ", "own: "))]
+    return [
+        line
+        for line in output.err.splitlines()
+        if line.startswith(("own.csv: ", "own: "))
+    ]
 
 
 def test_options_are_the_same_as_facts_after_the_path(say, file):
     options = say("fit", "--dataset", str(file), *FACTS_OF_FILE, *BIAS, "--json").json
-    after_path = say("fit", "--dataset", f"{file}?rating=points&{ADDRESS}", *BIAS, "--json").json
+    after_path = say(
+        "fit", "--dataset", f"{file}?rating=points&{ADDRESS}", *BIAS, "--json"
+    ).json
     assert options["spec"]["data"]["id"] == f"{file.name}?{ADDRESS}"
     assert options["spec"] == after_path["spec"] and len(Store().rows()) == 1
 
@@ -57,7 +67,9 @@ def test_facts_come_from_a_configuration_file_too(say, file, tmp_path):
         'rating = "points"\nusers = 50\n'
     )
     record = say("fit", "--config", str(config), "--json").json
-    assert record["spec"]["data"]["id"].endswith("?bounds=1,5&users=50&user=who&rating=points")
+    assert record["spec"]["data"]["id"].endswith(
+        "?bounds=1,5&users=50&user=who&rating=points"
+    )
 
 
 COMMANDS = {
@@ -151,7 +163,9 @@ def test_check_says_which_columns_were_taken_by_place(say, file):
 
 def test_only_check_has_counts_as_json(say, file):
     report = say("check", str(file), *FACTS_OF_FILE, "--json").json
-    assert report == json.loads(json.dumps(dpmf.load(f"{file}?{ADDRESS}").report.to_dict()))
+    assert report == json.loads(
+        json.dumps(dpmf.load(f"{file}?{ADDRESS}").report.to_dict())
+    )
     assert set(report) >= COUNTS
     assert [problem["count"] for problem in report["problems"]] == [1, 1, 1]
     for command in COMMANDS.values():
@@ -198,18 +212,26 @@ REFUSED = {
 @pytest.mark.parametrize(("options", "words"), REFUSED.values(), ids=REFUSED)
 def test_a_wrong_value_is_refused_by_its_rule(say, file, command, options, words):
     address = f"{file}?bounds=1,5" if options[1] == "1,4" else str(file)
-    place = [address] if command == "check" else ["--dataset", address, "--algorithm", "bias"]
+    place = (
+        [address]
+        if command == "check"
+        else ["--dataset", address, "--algorithm", "bias"]
+    )
     output = say(command, *place, *options)
     assert output.code == 2 and words in output.err and output.out == ""
 
 
 def test_check_of_what_cannot_be_used_is_exit_code_2(say, file):
-    output = say("check", str(file), "--bounds", "1,5", "--rating", "item", "--user", "who")
+    output = say(
+        "check", str(file), "--bounds", "1,5", "--rating", "item", "--user", "who"
+    )
     assert output.code == 2 and output.err and output.out == ""
 
 
 def test_facts_need_a_file(say):
-    output = say("fit", "--dataset", "cinema-small", "--bounds", "1,5", "--algorithm", "bias")
+    output = say(
+        "fit", "--dataset", "cinema-small", "--bounds", "1,5", "--algorithm", "bias"
+    )
     assert output.code == 2 and "data set with an id" in output.err
     output = say("sweep", "--preset", "films-table", "--bounds", "1,5")
     assert output.code == 2 and "--bounds needs --dataset" in output.err
@@ -240,7 +262,14 @@ def test_facts_are_completed(words, incomplete, completions):
 
 def test_a_fact_with_the_name_of_another_option_follows_the_path(say, file):
     """`audit --user` is the canary, and `choose --group` a size."""
-    data = ("--dataset", f"{file}?{ADDRESS}", "--algorithm", "private-bias", "--epsilon", "1")
+    data = (
+        "--dataset",
+        f"{file}?{ADDRESS}",
+        "--algorithm",
+        "private-bias",
+        "--epsilon",
+        "1",
+    )
     output = say("audit", *data, "--user", "3", "--runs", "40")
     assert output.code == 0, output.err
     assert len(lines_about_data(output)) == 1

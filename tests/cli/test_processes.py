@@ -79,7 +79,12 @@ def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2():
     out, _ = good.communicate(timeout=WAIT)
     assert good.returncode == 0 and json.loads(out)["metrics"]["rmse"] > 0
     out, err = bad.communicate(timeout=WAIT)
-    assert bad.returncode == 2 and out == "" and "Got nan" in err and "Traceback" not in err
+    assert (
+        bad.returncode == 2
+        and out == ""
+        and "Got nan" in err
+        and "Traceback" not in err
+    )
 
 
 def interrupted(function, calls, *words):
@@ -94,7 +99,10 @@ def interrupted(function, calls, *words):
             timeout=WAIT,
             check=False,
         )
-    assert (done.returncode, done.stdout) == (130, "") and "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (
+        130,
+        "",
+    ) and "Traceback" not in done.stderr
     return done.stderr
 
 

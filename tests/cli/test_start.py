@@ -41,7 +41,11 @@ HEAVY = (
 )
 def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path):
     process = subprocess.run(
-        [sys.executable, "-c", LISTING.format(arguments=arguments, heavy=heavy_modules)],
+        [
+            sys.executable,
+            "-c",
+            LISTING.format(arguments=arguments, heavy=heavy_modules),
+        ],
         check=True,
         capture_output=True,
         text=True,
@@ -65,7 +69,9 @@ def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path
 )
 def test_commands_options_and_ids_are_completed(words, incomplete, completions):
     shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
-    assert [it.value for it in shell.get_completions(words.split(), incomplete)] == completions
+    assert [
+        it.value for it in shell.get_completions(words.split(), incomplete)
+    ] == completions
 
 
 @pytest.mark.usefixtures("data_folder")
@@ -73,14 +79,20 @@ def test_stored_runs_and_files_are_completed(monkeypatch):
     monkeypatch.delenv("DPMF_CATALOGUE", raising=False)
     key = dpmf.fit("cinema-small", "bias").key
     shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
-    assert [item.value for item in shell.get_completions(["runs", "show"], key[:6])] == [key]
+    assert [
+        item.value for item in shell.get_completions(["runs", "show"], key[:6])
+    ] == [key]
     (item,) = shell.get_completions(["check"], "ratings")
     assert (item.value, item.type) == ("ratings", "file")
 
 
 @pytest.mark.parametrize(
     ("first", "name"),
-    [("/opt/env/bin/dpmf", "dpmf"), ("dpmf", "dpmf"), ("/clone/dpmf.py", "python -m dpmf")],
+    [
+        ("/opt/env/bin/dpmf", "dpmf"),
+        ("dpmf", "dpmf"),
+        ("/clone/dpmf.py", "python -m dpmf"),
+    ],
 )
 def test_usage_lines_name_the_command_as_it_was_started(monkeypatch, first, name):
     monkeypatch.setattr(sys, "argv", [first])
@@ -93,16 +105,30 @@ def test_usage_lines_name_the_command_as_it_was_started(monkeypatch, first, name
 @pytest.mark.parametrize(
     ("command", "package", "extra"),
     [
-        (["fit", "--dataset", "RATINGS?bounds=1,5", "--algorithm", "bias"], "pyarrow", "files"),
         (
-            ["tune", "--dataset", "cinema-small", "--algorithm", "bias", "--vary", "damping"],
+            ["fit", "--dataset", "RATINGS?bounds=1,5", "--algorithm", "bias"],
+            "pyarrow",
+            "files",
+        ),
+        (
+            [
+                "tune",
+                "--dataset",
+                "cinema-small",
+                "--algorithm",
+                "bias",
+                "--vary",
+                "damping",
+            ],
             "optuna",
             "tune",
         ),
         (["app"], "streamlit", "app"),
     ],
 )
-def test_a_command_without_its_package_names_the_extra(command, package, extra, tmp_path):
+def test_a_command_without_its_package_names_the_extra(
+    command, package, extra, tmp_path
+):
     """In a process, where nothing has loaded the package before."""
     file = tmp_path / "ratings.csv"
     file.write_text("user,item,rating\n1,1,3\n")
@@ -111,8 +137,17 @@ def test_a_command_without_its_package_names_the_extra(command, package, extra, 
         "from dpmf_core.cli import main\nsys.exit(main(sys.argv[1:]))"
     )
     process = subprocess.run(
-        [sys.executable, "-c", code, *(it.replace("RATINGS", str(file)) for it in command)],
-        env={**os.environ, "DPMF_DATA": str(tmp_path / "data"), "DPMF_CATALOGUE": "dpmf_datasets"},
+        [
+            sys.executable,
+            "-c",
+            code,
+            *(it.replace("RATINGS", str(file)) for it in command),
+        ],
+        env={
+            **os.environ,
+            "DPMF_DATA": str(tmp_path / "data"),
+            "DPMF_CATALOGUE": "dpmf_datasets",
+        },
         capture_output=True,
         text=True,
         check=False,

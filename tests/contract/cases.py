@@ -17,7 +17,9 @@ Case = tuple[type[Algorithm], Home]
 
 
 @functools.cache
-def covering(kind: type[Algorithm], shape: Any, together: int = 2) -> list[dict[str, Any]]:
+def covering(
+    kind: type[Algorithm], shape: Any, together: int = 2
+) -> list[dict[str, Any]]:
     """Of the corners, so many that any two choices (or three) are met together: of 576 11 (26)."""
     names = [name for name, field in fields(kind).items() if choices_of(field)]
     subsets = list(itertools.combinations(names, min(together, len(names))))
@@ -37,8 +39,14 @@ def covering(kind: type[Algorithm], shape: Any, together: int = 2) -> list[dict[
 def proven(case: Case, together: int = 2) -> list[Algorithm]:
     """The algorithm where it claims a proof, in the corners that cover two choices, or three."""
     kind, home = case
-    algorithms = [kind(**corner) for corner in covering(kind, home.world().shape, together)]
-    return [algorithm for algorithm in algorithms if algorithm.guarantee().status is Status.PROVEN]
+    algorithms = [
+        kind(**corner) for corner in covering(kind, home.world().shape, together)
+    ]
+    return [
+        algorithm
+        for algorithm in algorithms
+        if algorithm.guarantee().status is Status.PROVEN
+    ]
 
 
 def proven_private(case: Case, together: int = 2) -> list[PrivateAlgorithm]:
@@ -47,7 +55,9 @@ def proven_private(case: Case, together: int = 2) -> list[PrivateAlgorithm]:
 
 
 in_corners = pytest.mark.parametrize(
-    "together", [2, pytest.param(3, marks=pytest.mark.slow)], ids=["two choices", "three"]
+    "together",
+    [2, pytest.param(3, marks=pytest.mark.slow)],
+    ids=["two choices", "three"],
 )
 PROVEN = [case for case in CASES if proven(case)]
 every = pytest.mark.parametrize("case", PROVEN, ids=case_name)

@@ -16,8 +16,11 @@ OTHER_WORLDS = ("images", "of people")
 
 
 def pytest_collection_modifyitems(config, items):
-    contract = [item for item in items if item.path.parent == HERE]  # it is handed all tests
-    of_others = [item for item in contract if any(world in item.name for world in OTHER_WORLDS)]
+    # it is handed all tests
+    contract = [item for item in items if item.path.parent == HERE]
+    of_others = [
+        item for item in contract if any(world in item.name for world in OTHER_WORLDS)
+    ]
     for item in of_others:
         if not ("test_privacy" in item.nodeid and "documents of people" in item.nodeid):
             item.add_marker(pytest.mark.slow)

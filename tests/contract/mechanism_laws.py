@@ -13,7 +13,9 @@ from dpmf_core.privacy.mechanisms import AdditiveNoise
 
 Floats = npt.NDArray[np.float64]
 DRAWS = 400_000  # a scale that is 5% off moves the distribution function by 0.01
-FURTHEST = 0.005  # that the drawn and the declared one may be apart: chance needs 1 in 10^8
+FURTHEST = (
+    0.005  # that the drawn and the declared one may be apart: chance needs 1 in 10^8
+)
 REACH, STEP = 45.0, 0.005  # of the integration, in units of the noise's scale
 SHIFTS = (0.2, 0.7, 1.5)  # how far neighbours are apart, in units of the noise's scale
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0)
@@ -66,14 +68,21 @@ def check_account(kind: type[AdditiveNoise]) -> None:
         _check_pure(kind, z, one, other)
         for alpha in ORDERS:
             exact = _renyi(alpha, one, other, step)
-            _at_least(kind, f"Renyi divergence of order {alpha:g}", kind.renyi(alpha, z), exact)
+            _at_least(
+                kind,
+                f"Renyi divergence of order {alpha:g}",
+                kind.renyi(alpha, z),
+                exact,
+            )
         loss = kind.privacy_loss(z, INTERVAL)
         for epsilon in EPSILONS:
             exact = float(np.maximum(one - math.exp(epsilon) * other, 0).sum()) * step
             delta = float(loss.get_delta_for_epsilon(epsilon))
             _at_least(kind, f"delta at epsilon {epsilon:g} by its losses", delta, exact)
             if (alone := kind.delta_alone(z, epsilon)) is not None:
-                _at_least(kind, f"delta at epsilon {epsilon:g} in closed form", alone, exact)
+                _at_least(
+                    kind, f"delta at epsilon {epsilon:g} in closed form", alone, exact
+                )
 
 
 def _renyi(alpha: float, one: Floats, other: Floats, step: float) -> float:
@@ -83,7 +92,9 @@ def _renyi(alpha: float, one: Floats, other: Floats, step: float) -> float:
     return math.log(float(np.exp(logs).sum()) * step) / (alpha - 1)
 
 
-def _check_pure(kind: type[AdditiveNoise], z: float, one: Floats, other: Floats) -> None:
+def _check_pure(
+    kind: type[AdditiveNoise], z: float, one: Floats, other: Floats
+) -> None:
     account = kind.pure_epsilon(z)
     if math.isfinite(account):
         support = (one > TINY) & (other > TINY)
@@ -91,7 +102,9 @@ def _check_pure(kind: type[AdditiveNoise], z: float, one: Floats, other: Floats)
         _at_least(kind, "pure epsilon", account, exact)
 
 
-def _at_least(kind: type[AdditiveNoise], what: str, account: float, exact: float) -> None:
+def _at_least(
+    kind: type[AdditiveNoise], what: str, account: float, exact: float
+) -> None:
     assert account >= exact * (1 - RELATIVE) - SLACK, (
         f"The {what} of {kind.__name__} is {account:.6g}, and its noise tells {exact:.6g}"
     )

@@ -69,7 +69,9 @@ def _live(pipe: Connection) -> None:
             pipe.send(("done", rows))
 
 
-def _fit(pipe: Connection, algorithm: Algorithm, shape: Any, start: Any, sampling: int) -> None:
+def _fit(
+    pipe: Connection, algorithm: Algorithm, shape: Any, start: Any, sampling: int
+) -> None:
     rng = Streams(np.random.default_rng(start), sampling)
     with single_threaded_blas:
         for model in algorithm.fit(Remote(shape, pipe), rng):
@@ -93,7 +95,9 @@ class Room:
             self._process.start()
         there.close()
 
-    def fit(self, algorithm: Algorithm, curator: NoisyCurator, start: Any, sampling: int) -> Any:
+    def fit(
+        self, algorithm: Algorithm, curator: NoisyCurator, start: Any, sampling: int
+    ) -> Any:
         """The models of a fit that has this curator's answers, and nothing else."""
         self._pipe.send((algorithm, curator.shape, start, sampling))
         models: list[Any] = []
@@ -120,7 +124,9 @@ class Room:
         if kind == "release":
             return curator.release(rest[0], *rest[1])
         if kind == "open":
-            self._open_releases.append(curator.release_parts(rest[0], rest[1], *rest[2]))
+            self._open_releases.append(
+                curator.release_parts(rest[0], rest[1], *rest[2])
+            )
             return len(self._open_releases) - 1
         self._local_states.append(curator.hold(rest[0], *rest[1]))
         return self._local_states[-1]

@@ -15,7 +15,9 @@ from dpmf_core.testing.homes import CASES, RATINGS, case_name
 from dpmf_core.testing.parameters import corners as all_corners
 from dpmf_core.testing.privacy_laws import as_bits
 
-CORNERS = 4  # of each algorithm's parameters in the slow suite; the fast one has the first
+CORNERS = (
+    4  # of each algorithm's parameters in the slow suite; the fast one has the first
+)
 
 
 def permuted(data, blocks):
@@ -29,7 +31,9 @@ PEOPLE = {
         data.shape, permuted(data, 64), FileStates(folder)
     ),
 }
-OF_RATINGS = {"7 parts": lambda data, folder: in_parts(in_hashed_parts(data, 7), folder)}
+OF_RATINGS = {
+    "7 parts": lambda data, folder: in_parts(in_hashed_parts(data, 7), folder)
+}
 
 
 def in_hashed_parts(ratings, n_parts):
@@ -65,7 +69,9 @@ def _bits_of_a_fit(algorithm, people):
 def proven(case):
     """A few of the corners in which an algorithm has a proof, and so speaks to a curator."""
     kind, home = case
-    algorithms = [kind(**parameters) for parameters in all_corners(kind, home.world().shape, 0)]
+    algorithms = [
+        kind(**parameters) for parameters in all_corners(kind, home.world().shape, 0)
+    ]
     some = [one for one in algorithms if one.guarantee().has_epsilon]
     return some[:: max(1, len(some) // CORNERS)]
 
@@ -78,7 +84,9 @@ def data_of(home):
 
 
 in_corners = pytest.mark.parametrize(
-    "corners", [slice(1), pytest.param(slice(1, None), marks=pytest.mark.slow)], ids=["one", "more"]
+    "corners",
+    [slice(1), pytest.param(slice(1, None), marks=pytest.mark.slow)],
+    ids=["one", "more"],
 )
 
 

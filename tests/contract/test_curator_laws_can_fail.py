@@ -42,7 +42,12 @@ class Sums(Statistic):
         rows = block.rows
         x = rows.values.astype(np.float64) - rows.shape.mid_range
         norms = np.sqrt(np.bincount(rows.users, x**2, rows.n_users))
-        shrunk = x * np.minimum(1.0, self.clip * (1 - 1e-9) / np.maximum(norms, 1e-30))[rows.users]
+        shrunk = (
+            x
+            * np.minimum(1.0, self.clip * (1 - 1e-9) / np.maximum(norms, 1e-30))[
+                rows.users
+            ]
+        )
         return on_grid(shrunk, self.clip, block.n_units)
 
 
@@ -164,7 +169,10 @@ class CalledSymmetric(Statistic):
 
 @pytest.mark.parametrize(
     ("make", "words"),
-    [(AsksTwice, "no further release"), (lambda: toy(CalledSymmetric), "not symmetric")],
+    [
+        (AsksTwice, "no further release"),
+        (lambda: toy(CalledSymmetric), "not symmetric"),
+    ],
 )
 def test_the_curator_refuses(make, words):
     with pytest.raises(PlanViolation, match=words):

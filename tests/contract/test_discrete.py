@@ -8,18 +8,28 @@ from dpmf_core.privacy.events import on_grids
 from dpmf_core.testing import probes
 from dpmf_core.testing.homes import CASES, case_name
 from dpmf_core.testing.parameters import corners
-from dpmf_core.testing.privacy_laws import check_blindfold, check_locality, check_sensitivity
+from dpmf_core.testing.privacy_laws import (
+    check_blindfold,
+    check_locality,
+    check_sensitivity,
+)
 from dpmf_core.testing.probes import record
 
 
 def takes_discrete(case):
-    leaves = [leaf for leaf, _ in normal_form(case[0]().plan(case[1].world().shape, 1.0))]
+    leaves = [
+        leaf for leaf, _ in normal_form(case[0]().plan(case[1].world().shape, 1.0))
+    ]
     return bool(leaves) and all(isinstance(leaf, Gaussian) for leaf in leaves)
 
 
 discrete = pytest.mark.parametrize(
     "case",
-    [case for case in CASES if takes_discrete(case) and case[0]().guarantee().has_epsilon],
+    [
+        case
+        for case in CASES
+        if takes_discrete(case) and case[0]().guarantee().has_epsilon
+    ],
     ids=case_name,
 )
 
@@ -47,7 +57,9 @@ def test_statistics_lie_on_their_grid_and_are_as_many_as_the_plan_allows(case):
             assert isinstance(entry.leaf, DiscreteGaussian) and entry.scale == scale
             assert entry.size <= algorithm.coordinates(entry.leaf.statistic, shape)
             for part in (*entry.exact, *entry.noisy):
-                assert np.array_equal(part, np.rint(part / step) * step), entry.leaf.statistic
+                assert np.array_equal(part, np.rint(part / step) * step), (
+                    entry.leaf.statistic
+                )
 
 
 @pytest.mark.slow

@@ -34,13 +34,18 @@ private = pytest.mark.parametrize(
 def recommended_for(case):
     """With what the algorithm itself recommends for the small world."""
     kind, shape = case[0], case[1].world().shape
-    return build(kind.id, {}, shape, BUDGET if normal_form(kind().plan(shape, 1.0)) else None)
+    return build(
+        kind.id, {}, shape, BUDGET if normal_form(kind().plan(shape, 1.0)) else None
+    )
 
 
 def assert_sound(outcome, algorithm, data, level, home):
     assert outcome.ledger == normal_form(algorithm.plan(data.shape, level))
-    may_diverge = getattr(algorithm, "as_printed", False)  # as the source's equations do
-    assert may_diverge or all(np.isfinite(array).all() for array in outcome.shared.values())
+    # as the source's equations do
+    may_diverge = getattr(algorithm, "as_printed", False)
+    assert may_diverge or all(
+        np.isfinite(array).all() for array in outcome.shared.values()
+    )
     home.assert_sound(outcome.model, data)
 
 
@@ -75,11 +80,18 @@ def test_a_seed_decides_a_model_bit_for_bit_and_no_fit_changes_the_data(case):
     first, second, other = (record(algorithm, world, seed=seed) for seed in (3, 3, 4))
     assert_sound(first, algorithm, world, 1.0, home)
     assert as_bits(first.shared) == as_bits(second.shared)
-    rows = [[side.tobytes() for side in home.own_rows(run.model, world)] for run in (first, second)]
+    rows = [
+        [side.tobytes() for side in home.own_rows(run.model, world)]
+        for run in (first, second)
+    ]
     assert rows[0] == rows[1]
-    random = first.log or first.init_state != np.random.default_rng([3, 1]).bit_generator.state
+    random = (
+        first.log
+        or first.init_state != np.random.default_rng([3, 1]).bit_generator.state
+    )
     assert (as_bits(first.shared) != as_bits(other.shared)) == bool(random)
-    assert home.world().fingerprint == before == replace(world).fingerprint  # taken anew
+    # taken anew
+    assert home.world().fingerprint == before == replace(world).fingerprint
 
 
 @in_corners
@@ -130,7 +142,8 @@ def test_yields_a_model_after_every_step(case):
     curator = curator_for(algorithm, world, Noise(algorithm.plan(world.shape, 1.0)))
     steps = sum(1 for _ in algorithm.fit(curator, Streams(np.random.default_rng(0), 1)))
     assert 1 <= steps <= algorithm.n_steps + 1
-    assert steps >= algorithm.n_steps or isinstance(algorithm, NMF)  # which may settle before
+    # which may settle before
+    assert steps >= algorithm.n_steps or isinstance(algorithm, NMF)
 
 
 @private
@@ -144,7 +157,9 @@ def test_a_private_algorithm_is_refused_without_a_budget(case):
 @in_corners
 @private
 @pytest.mark.parametrize("relation", Relation)
-def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(case, relation, together):
+def test_a_calibrated_plan_costs_exactly_the_budget_in_its_corners(
+    case, relation, together
+):
     kind = case[0]
     shape = case[1].world().shape
     for place, parameters in enumerate(covering(kind, shape, together)):
@@ -163,12 +178,18 @@ def test_dp_accounting_agrees_on_the_cost(case):
     """
     kind, world = case[0], case[1].world()
     budget = Budget(epsilon=2.0, delta=1e-6, relation=Relation.REPLACE_ONE)
-    spec = RunSpec.parse(data={"id": "small"}, algorithm=kind.id, budget=budget.model_dump())
+    spec = RunSpec.parse(
+        data={"id": "small"}, algorithm=kind.id, budget=budget.model_dump()
+    )
     ready = planning.prepare(spec, world.shape)
-    has_samples = any(leaf.mechanism == "posterior sample" for leaf, _ in normal_form(ready.plan))
+    has_samples = any(
+        leaf.mechanism == "posterior sample" for leaf, _ in normal_form(ready.plan)
+    )
     # randomised response replaces
     accountant = PLDAccountant(
-        NeighboringRelation.REPLACE_ONE if has_samples else NeighboringRelation.ADD_OR_REMOVE_ONE
+        NeighboringRelation.REPLACE_ONE
+        if has_samples
+        else NeighboringRelation.ADD_OR_REMOVE_ONE
     )
     for leaf, count in record(ready.algorithm, world, level=ready.level).ledger:
         z = leaf.noise_multiplier / (leaf.joint_factor or leaf.replace_one_factor)

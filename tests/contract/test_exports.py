@@ -65,7 +65,9 @@ class Side:
     def key(self):
         """Of the run that `fit` stored."""
         store = Store()
-        return next(row["key"] for row in store.rows() if row["algorithm"] == "spectral")
+        return next(
+            row["key"] for row in store.rows() if row["algorithm"] == "spectral"
+        )
 
 
 def table(seed, each, first):
@@ -99,8 +101,12 @@ def recommender(side):
     """Pickled after it has forgotten the people whom it was fitted to."""
     frame = side.frame[side.frame["rating"] != "?"].astype({"rating": float})
     items = [f"film{item:02}" for item in range(ITEMS)]
-    model = PrivateRecommender(epsilon=2.0, delta=1e-4, bounds=(1, 5), items=items, random_state=0)
-    return pickle.dumps(model.fit(frame[["user", "item"]], frame["rating"]).forget_people())
+    model = PrivateRecommender(
+        epsilon=2.0, delta=1e-4, bounds=(1, 5), items=items, random_state=0
+    )
+    return pickle.dumps(
+        model.fit(frame[["user", "item"]], frame["rating"]).forget_people()
+    )
 
 
 def nmf(side):
@@ -148,7 +154,9 @@ SPECTRAL = f"--dataset DATA --algorithm spectral {BUDGET}"
 SWEEP = "sweep --dataset DATA --algorithms spectral,als --epsilons 2 --delta 1e-4"
 SEARCH = f"tune {SPECTRAL} --validation-fraction 0.2"
 CHOICE = "choose --dataset DATA --each 6 --step 1 --spend 2 --delta 1e-4"
-IMAGES = f"--dataset HERE/images.mat --algorithm oneshot-nmf {BUDGET} --param n_components=2"
+IMAGES = (
+    f"--dataset HERE/images.mat --algorithm oneshot-nmf {BUDGET} --param n_components=2"
+)
 # in this order; a name begins with the command, and with the option where that writes a file
 EXPORTS = {
     "fit": command(f"fit {SPECTRAL}"),
@@ -166,8 +174,12 @@ EXPORTS = {
     "sweep": command(SWEEP),
     "sweep --out": file(f"{SWEEP} --noisy-errors 0.5 --out", "sweep.csv"),
     "tune": command(f"{SEARCH} --grid rank=1,2", code=EXIT_BAD_INPUT),
-    "tune, private selection": command(f"{SEARCH} --vary rank=1:3 --private-selection --trials 2"),
-    "audit": command("audit --dataset DATA --algorithm spectral --epsilon 1", code=EXIT_BAD_INPUT),
+    "tune, private selection": command(
+        f"{SEARCH} --vary rank=1:3 --private-selection --trials 2"
+    ),
+    "audit": command(
+        "audit --dataset DATA --algorithm spectral --epsilon 1", code=EXIT_BAD_INPUT
+    ),
     "choose": command(CHOICE),
     "choose --report": file(f"{CHOICE} --report", "choice.html"),
     "choose --notebook": file(f"{CHOICE} --notebook", "choice.ipynb"),
@@ -175,7 +187,9 @@ EXPORTS = {
     "spent, in words": without_json("spent DATA"),
     "spent --budget": command("spent DATA --budget 900 --delta 1e-4"),
     "spent --no-budget": command("spent DATA --no-budget"),
-    "fit, stored, another ledger": command(f"fit {SPECTRAL} --ledger HERE/other.ledger"),
+    "fit, stored, another ledger": command(
+        f"fit {SPECTRAL} --ledger HERE/other.ledger"
+    ),
     "spent, another ledger": command("spent DATA --ledger HERE/other.ledger"),
     "datasets import": command("datasets import ml-100k HERE/ratings.csv"),
     "import, in parts": command("datasets import mine DATA --partitioned"),
@@ -190,11 +204,15 @@ EXPORTS = {
     "log": lambda side: "\n".join(side.log),
 }
 MACHINE = "says how this machine or its store is, to whoever keeps it"
-TO_THE_HOLDER = "says which rows of a file could be used, to whoever has the file; trains nothing"
+TO_THE_HOLDER = (
+    "says which rows of a file could be used, to whoever has the file; trains nothing"
+)
 NO_PRIVATE_DATA = "reads published and simulated data at most"
 STAYS = {
     **dict.fromkeys(("runs pin", "runs check", "app"), MACHINE),
-    **dict.fromkeys(("account", "algorithms", "datasets fetch", "papers"), NO_PRIVATE_DATA),
+    **dict.fromkeys(
+        ("account", "algorithms", "datasets fetch", "papers"), NO_PRIVATE_DATA
+    ),
     **dict.fromkeys(("papers run", "papers run --out"), NO_PRIVATE_DATA),
     "check": TO_THE_HOLDER,
     "audit --out": "its table is of simulated data",
@@ -227,7 +245,9 @@ def _writes(parameter):
     """Whether it is an option that names a file to be written."""
     is_file = isinstance(parameter.type, click.Path) and not parameter.type.exists
     read = ("ledger", "config", "file", "item_table")
-    return is_file and isinstance(parameter, click.Option) and parameter.name not in read
+    return (
+        is_file and isinstance(parameter, click.Option) and parameter.name not in read
+    )
 
 
 class LogLines(logging.Handler):
@@ -259,7 +279,9 @@ def exports(tmp_path_factory):
             patch.setattr(Release, "_publish", lambda _, part, noise: 0 * part + noise)
             patch.setattr(secrets, "token_bytes", bytes)
             patch.setattr(secrets, "randbits", lambda bits: 5)
-            sides.append({export: as_bytes(make(side)) for export, make in EXPORTS.items()})
+            sides.append(
+                {export: as_bytes(make(side)) for export, make in EXPORTS.items()}
+            )
     yield {name: (sides[0][name], sides[1][name]) for name in EXPORTS}
 
 
@@ -274,7 +296,10 @@ def logged(lines):
 def as_bytes(export):
     """An export, without the times."""
     if isinstance(export, dict):
-        parts = [name.encode() + b"\n" + as_bytes(part) for name, part in sorted(export.items())]
+        parts = [
+            name.encode() + b"\n" + as_bytes(part)
+            for name, part in sorted(export.items())
+        ]
         return b"\n".join(parts)
     content = export if isinstance(export, bytes) else str(export).encode()
     return TIME.sub(b"TIME", content)

@@ -77,7 +77,9 @@ def test_noise_on_whole_numbers_is_not_cut_off(form):
     """np.bincount of nothing is an integer array; its noise must stay real."""
     counts, real = np.zeros(50, form), np.zeros(50)
     noisy, same = (
-        Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector("statistic", values, sensitivity=1.0)
+        Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector(
+            "statistic", values, sensitivity=1.0
+        )
         for values in (counts, real)
     )
     np.testing.assert_allclose(noisy, same, rtol=1e-6)
@@ -87,7 +89,8 @@ class EachRowForItself(OneShotNMF):
     """The people of rows are ignored: a person with seven rows moves the sums by seven."""
 
     def fit(self, curator, rng):
-        (block,) = curator._people.blocks  # which no algorithm can reach from a process of its own
+        # which no algorithm can reach from a process of its own
+        (block,) = curator._people.blocks
         rows = replace(block.rows, people=None)
         yield from super().fit(NoisyCurator(in_memory(rows), curator._noise), rng)
 

@@ -19,7 +19,8 @@ KINDS = [
     for kind in MECHANISMS.values()
     if issubclass(kind, AdditiveNoise)
     and not inspect.isabstract(kind)
-    and not issubclass(kind, FailingGaussian)  # accounted as the Gaussian that it otherwise is
+    # accounted as the Gaussian that it otherwise is
+    and not issubclass(kind, FailingGaussian)
 ]
 every = pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
 
@@ -55,18 +56,23 @@ def test_a_new_mechanism_is_one_class(toy):
     """The laws hold, and calibration, ledger and draw know it without another line."""
     check_draw(mechanism_of(toy))
     check_account(toy)
-    level = calibrate(lambda level: toy(level, "sums", 3.0), Budget(epsilon=0.8, delta=1e-9))
+    level = calibrate(
+        lambda level: toy(level, "sums", 3.0), Budget(epsilon=0.8, delta=1e-9)
+    )
     assert epsilon(toy(level, "sums", 3.0), 1e-9) == pytest.approx(0.8, rel=1e-3)
     assert level == pytest.approx(1 / 0.8, rel=1e-3)  # pure: 1 / z
     noise = Noise(toy(level, "sums", 3.0), np.random.SeedSequence(0))
     noise_vector = noise.vector("sums", np.zeros(20_000), sensitivity=3.0)
-    assert np.std(noise_vector) == pytest.approx(3.0 * level * math.pi / math.sqrt(3), rel=0.02)
+    assert np.std(noise_vector) == pytest.approx(
+        3.0 * level * math.pi / math.sqrt(3), rel=0.02
+    )
 
 
 def faulty_kind(base, **parts):
     """The mechanism with a fault, in no table."""
     methods = {
-        name: staticmethod(part) if name not in ("grid",) else part for name, part in parts.items()
+        name: staticmethod(part) if name not in ("grid",) else part
+        for name, part in parts.items()
     }
     return type("Planted", (base,), methods)
 

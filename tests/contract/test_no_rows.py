@@ -39,12 +39,15 @@ def check_room(algorithm, home, room):
     plan = algorithm.plan(people.shape, 1.0)
     facts = algorithm.guarantee().assumptions
     here, there = (
-        NoisyCurator(people, Noise(plan, np.random.SeedSequence(1)), facts) for _ in range(2)
+        NoisyCurator(people, Noise(plan, np.random.SeedSequence(1)), facts)
+        for _ in range(2)
     )
     elsewhere = room.fit(algorithm, there, 2, 3)
     with single_threaded_blas:
         models = list(algorithm.fit(here, Streams(np.random.default_rng(2), 3)))
-    assert [as_bits(it.arrays) for it in models] == [as_bits(it.arrays) for it in elsewhere]
+    assert [as_bits(it.arrays) for it in models] == [
+        as_bits(it.arrays) for it in elsewhere
+    ]
     assert facts or not room.rows_seen, "rows came through the pipe"
 
 

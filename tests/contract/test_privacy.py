@@ -12,7 +12,11 @@ from tests.contract.cases import PROVEN, every, in_corners, proven
 
 releasing = pytest.mark.parametrize(
     "case",
-    [case for case in PROVEN if normal_form(proven(case)[0].plan(case[1].world().shape, 1.0))],
+    [
+        case
+        for case in PROVEN
+        if normal_form(proven(case)[0].plan(case[1].world().shape, 1.0))
+    ],
     ids=case_name,
 )
 
@@ -47,7 +51,12 @@ FEW = [
     ("dpals", {"frequent_fraction": 0.2}),
     (
         "dpals",
-        {"frequent_fraction": 0.2, "sampling": "adaptive", "biases": False, "centring": "none"},
+        {
+            "frequent_fraction": 0.2,
+            "sampling": "adaptive",
+            "biases": False,
+            "centring": "none",
+        },
     ),
     ("ada-dpals", {"frequent_fraction": 0.2}),
     ("ada-dpals", {"frequent_fraction": 0.2, "biases": False, "centring": "none"}),
@@ -56,7 +65,9 @@ FEW = [
 
 
 @pytest.mark.parametrize(
-    ("name", "parameters"), FEW, ids=[f"{name} {len(parameters)}" for name, parameters in FEW]
+    ("name", "parameters"),
+    FEW,
+    ids=[f"{name} {len(parameters)}" for name, parameters in FEW],
 )
 def test_no_bound_counts_more_items_than_there_are(name, parameters):
     """Users may give more entries than there are items; still every bound is reached."""
@@ -69,7 +80,9 @@ def test_no_bound_counts_more_items_than_there_are(name, parameters):
     shares = laws.check_sensitivity(algorithm, level=0.01) | laws.check_sensitivity(
         algorithm, RATINGS.crowd(), level=0.01
     )
-    assert {statistic: share for statistic, share in shares.items() if share < 0.99} == {}
+    assert {
+        statistic: share for statistic, share in shares.items() if share < 0.99
+    } == {}
 
 
 @every
@@ -77,4 +90,6 @@ def test_the_own_row_of_an_empty_unit_is_zero(case):
     home = case[1]
     for algorithm in proven(case):
         model = blind(algorithm, home.world()).model
-        assert not any(np.asarray(side).any() for side in home.own_rows(model, home.nobody()))
+        assert not any(
+            np.asarray(side).any() for side in home.own_rows(model, home.nobody())
+        )

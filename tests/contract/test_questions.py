@@ -42,7 +42,9 @@ def test_no_unit_answers_more_than_declared_and_every_bound_is_reached(case, tog
             for name, share in answers.items():
                 largest[name] = max(share, largest.get(name, 0.0))
     assert largest.keys() == statistics
-    assert {name: share for name, share in largest.items() if share < LOOSE.get(name, 0.99)} == {}
+    assert {
+        name: share for name, share in largest.items() if share < LOOSE.get(name, 0.99)
+    } == {}
 
 
 @in_corners
@@ -64,7 +66,9 @@ def test_no_unit_answers_more_than_declared_from_end_to_end_of_every_range(case,
         level = 10.0 ** rng.uniform(-2, 4)
         if algorithm.guarantee().status is Status.PROVEN:
             try:
-                laws.check_units(algorithm, world, level=level, home=home, first=draw % 3, stride=3)
+                laws.check_units(
+                    algorithm, world, level=level, home=home, first=draw % 3, stride=3
+                )
             except Exception as error:
                 error.add_note(f"with {algorithm!r} at noise {level:g}")
                 raise

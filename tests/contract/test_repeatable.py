@@ -18,8 +18,12 @@ def test_threads_change_no_result(kind, monkeypatch):
     spec = RunSpec.parse(
         data={"id": DATA[kind.task]},
         algorithm=kind.id,
-        parameters=dict.fromkeys({"steps", "iterations", "draws"} & kind.model_fields.keys(), 5),
-        budget={"epsilon": 2.0, "delta": 1e-6} if issubclass(kind, PrivateAlgorithm) else None,
+        parameters=dict.fromkeys(
+            {"steps", "iterations", "draws"} & kind.model_fields.keys(), 5
+        ),
+        budget={"epsilon": 2.0, "delta": 1e-6}
+        if issubclass(kind, PrivateAlgorithm)
+        else None,
         seed=3,
     )
     runs = []
@@ -28,6 +32,9 @@ def test_threads_change_no_result(kind, monkeypatch):
         with threadpool_limits(threads):
             runs.append(run(spec))
     one, three = runs
-    assert one.arrays.keys() == three.arrays.keys() and one.record.curves == three.record.curves
+    assert (
+        one.arrays.keys() == three.arrays.keys()
+        and one.record.curves == three.record.curves
+    )
     for name, array in one.arrays.items():
         np.testing.assert_array_equal(array, three.arrays[name])

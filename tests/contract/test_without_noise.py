@@ -24,7 +24,9 @@ from tests.contract.cases import covering
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 HARDLY_ANY = 1e-9  # a noise multiplier
 private = pytest.mark.parametrize(
-    "case", [case for case in CASES if issubclass(case[0], PrivateAlgorithm)], ids=case_name
+    "case",
+    [case for case in CASES if issubclass(case[0], PrivateAlgorithm)],
+    ids=case_name,
 )
 
 
@@ -45,7 +47,11 @@ def test_it_is_the_limit_of_vanishing_noise(case):
     kind, home = case
     world = home.world()
     for corner in covering(kind, world.shape):
-        choices = {name: value for name, value in corner.items() if choices_of(fields(kind)[name])}
+        choices = {
+            name: value
+            for name, value in corner.items()
+            if choices_of(fields(kind)[name])
+        }
         if choices.get("start") == "spectral":
             choices.pop("start")
         few = {"steps": 3} if "steps" in fields(kind) else {}
@@ -62,7 +68,9 @@ def test_it_releases_nothing_and_repeats_itself_in_every_corner(case):
     world = home.world()
     for corner in covering(kind, world.shape):
         algorithm = without_noise(kind)(**corner)
-        one, again = (fit(algorithm, world, Recorder(NOTHING, SeedSequence(at))) for at in (0, 1))
+        one, again = (
+            fit(algorithm, world, Recorder(NOTHING, SeedSequence(at))) for at in (0, 1)
+        )
         assert not one.log
         assert not one.ledger
         home.assert_sound(one.model, world)
@@ -80,14 +88,18 @@ def test_its_plan_and_its_guarantee_are_empty(case):
     assert not ready.guarantee.has_epsilon
     assert spec.canonical().budget is None
     assert spec == RunSpec.of(dataset="small", algorithm=kind.id, **BUDGET).open()
-    assert "without_noise" not in RunSpec.of(dataset="small", algorithm="als").model_dump()
+    assert (
+        "without_noise" not in RunSpec.of(dataset="small", algorithm="als").model_dump()
+    )
 
 
 def test_noise_none_and_an_epsilon_exclude_each_other():
     with pytest.raises(BadInput, match="epsilon"):
         RunSpec.of(dataset="small", algorithm="dpals", noise="none", **BUDGET)
     with pytest.raises(BadInput, match="budget"):
-        RunSpec.parse(data={"id": "small"}, algorithm="dpals", without_noise=True, budget=BUDGET)
+        RunSpec.parse(
+            data={"id": "small"}, algorithm="dpals", without_noise=True, budget=BUDGET
+        )
     with pytest.raises(ValueError, match="budget"):
         Budget(**BUDGET, noise=NoiseKind.NONE)
     with pytest.raises(BadInput, match="not private"):
@@ -102,7 +114,11 @@ def numbers_called_epsilon(value, inside=False):
     """Every figure of JSON under a name that holds the word."""
     if isinstance(value, dict):
         named = [(inside or "epsilon" in name, part) for name, part in value.items()]
-        return [number for here, part in named for number in numbers_called_epsilon(part, here)]
+        return [
+            number
+            for here, part in named
+            for number in numbers_called_epsilon(part, here)
+        ]
     return [value] if inside and isinstance(value, int | float) else []
 
 
@@ -123,7 +139,9 @@ def test_no_record_and_no_export_carries_an_epsilon():
 
 def test_a_sweep_runs_private_methods_once_without_noise_and_says_so():
     methods = [Method(algorithm=name, label=name) for name in ("spectral", "als")]
-    sweep = Sweep.of({"dataset": "small", "noise": "none"}, methods=methods, seeds=(0, 1))
+    sweep = Sweep.of(
+        {"dataset": "small", "noise": "none"}, methods=methods, seeds=(0, 1)
+    )
     points = sweep.points()
     assert [(it.label, it.epsilon) for it in points[:2]] == [
         ("spectral, without noise", None),

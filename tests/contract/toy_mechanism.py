@@ -16,7 +16,9 @@ class ToyLogistic(AdditiveNoise):
     mechanism: ClassVar[str] = "toy logistic"
 
     @staticmethod
-    def draw(generator: np.random.Generator, out: Any, scale: float, step: float) -> None:
+    def draw(
+        generator: np.random.Generator, out: Any, scale: float, step: float
+    ) -> None:
         out[:] = generator.logistic(size=len(out))
         out *= scale
 
@@ -41,5 +43,6 @@ class ToyLogistic(AdditiveNoise):
         from dp_accounting.pld import common, privacy_loss_distribution
 
         return privacy_loss_distribution.from_privacy_parameters(
-            common.DifferentialPrivacyParameters(1 / z, 0.0), value_discretization_interval=interval
+            common.DifferentialPrivacyParameters(1 / z, 0.0),
+            value_discretization_interval=interval,
         )

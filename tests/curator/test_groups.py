@@ -83,11 +83,15 @@ def test_replacing_her_by_somebody_of_another_group_is_covered_as_well():
 
 
 @RELATIONS
-def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(relation):
+def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(
+    relation,
+):
     shape = RATINGS.world().shape
     plain = ONE_EACH.model_copy(update={"disjoint_users": False})
     for level in (0.5, 3.0):
-        assert mu(ONE_EACH.plan(shape, level)) == pytest.approx(mu(plain.plan(shape, level)))
+        assert mu(ONE_EACH.plan(shape, level)) == pytest.approx(
+            mu(plain.plan(shape, level))
+        )
         own, all_of_them = (
             {
                 leaf.statistic: leaf.noise_multiplier
@@ -97,9 +101,9 @@ def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(r
         )
         for name in ("item Grams", "item right-hand sides"):
             assert own[name] == pytest.approx(all_of_them[name] / math.sqrt(GROUPS))
-    assert mu(ONE_EACH.plan(shape, 1.0), relation) <= mu(plain.plan(shape, 1.0), relation) * (
-        1 + 1e-12
-    )
+    assert mu(ONE_EACH.plan(shape, 1.0), relation) <= mu(
+        plain.plan(shape, 1.0), relation
+    ) * (1 + 1e-12)
 
 
 def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one():
@@ -174,7 +178,9 @@ def who_rated_what(curator):
 
 def in_parts(curator):
     local_state = curator.hold(own_sums)
-    on_disjoint_groups(curator, GROUPS)[0].release_parts(HeldSums(), [(0, 1)], local_state)
+    on_disjoint_groups(curator, GROUPS)[0].release_parts(
+        HeldSums(), [(0, 1)], local_state
+    )
 
 
 @pytest.mark.parametrize(
@@ -226,7 +232,11 @@ def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(rel
         hers = rows.users == user
         items = rows.items.copy()
         items[hers] = (rows.n_items - 1 - items[hers])[::-1]
-        other = rows.only(~hers) if relation == "remove" else dataclasses.replace(rows, items=items)
+        other = (
+            rows.only(~hers)
+            if relation == "remove"
+            else dataclasses.replace(rows, items=items)
+        )
         after = replay(ONE_EACH, other, before)
         group_pairs = [pair for pair in pairs(before, after) if pair[0].leaf.groups > 1]
         group_numbers = {

@@ -101,8 +101,12 @@ def test_blocks_hold_their_units_rows_and_no_others():
 @pytest.mark.parametrize("images", [True, False])
 def test_a_person_brings_all_her_rows_in_their_order(images):
     rows, people = sample_worlds.rows_and_people()
-    data = sample_worlds.of(rows, images).of_people(people, sample_worlds.PeopleWorld.COUNT)
-    blocks = split_units({"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])])
+    data = sample_worlds.of(rows, images).of_people(
+        people, sample_worlds.PeopleWorld.COUNT
+    )
+    blocks = split_units(
+        {"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])]
+    )
     first = blocks[0].rows
     assert first.n_people == 2
     dense = first.X if images else first.X.toarray()
@@ -131,14 +135,20 @@ def test_every_sum_of_n_products_is_a_whole_number_below_two_to_the_53(
     """In exact arithmetic: the largest sum there can be is held by a float64 without rounding."""
     values = np.random.default_rng(seed).uniform(-bound, bound, 20)
     step = Fraction(grid.grid_step(bound, n_units, factors))
-    grid_values = [Fraction(float(x)) / step for x in on_grid(values, bound, n_units, factors)]
+    grid_values = [
+        Fraction(float(x)) / step for x in on_grid(values, bound, n_units, factors)
+    ]
     assert all(x.denominator == 1 for x in grid_values)
-    largest = Fraction(float(on_grid(np.array([bound]), bound, n_units, factors)[0])) / step
+    largest = (
+        Fraction(float(on_grid(np.array([bound]), bound, n_units, factors)[0])) / step
+    )
     assert n_units * largest**factors <= 2**53
 
 
 @settings(deadline=None)  # the first call compiles
-@given(bound=st.floats(1e-6, 1e6), n_units=st.integers(1, 10**9), seed=st.integers(0, 99))
+@given(
+    bound=st.floats(1e-6, 1e6), n_units=st.integers(1, 10**9), seed=st.integers(0, 99)
+)
 def test_rounding_is_towards_zero_and_by_less_than_a_step(bound, n_units, seed):
     values = np.random.default_rng(seed).uniform(-bound, bound, 50)
     values[:3] = 0.0, bound, -bound

@@ -12,7 +12,11 @@ SAME = {
     "an array": ("r.csv", {"bounds": np.array([0.5, 5])}, "r.csv?bounds=0.5,5"),
     "text": ("r.csv", {"bounds": ".5, 5"}, "r.csv?bounds=0.5,5"),
     "after the path": ("r.csv?bounds=1.0,5", {}, "r.csv?bounds=1,5"),
-    "both": ("r.csv?bounds=1,5", {"bounds": (1, 5), "missing": 0}, "r.csv?bounds=1,5&missing=0"),
+    "both": (
+        "r.csv?bounds=1,5",
+        {"bounds": (1, 5), "missing": 0},
+        "r.csv?bounds=1,5&missing=0",
+    ),
     "another order": ("r.csv?user=a&bounds=1,5", {}, "r.csv?bounds=1,5&user=a"),
     "no column": ("r.csv", {"rating": ""}, "r.csv?rating="),
     "truth": ("r.csv", {"multiline": True}, "r.csv?multiline=true"),
@@ -60,7 +64,10 @@ def test_a_files_own_name_may_have_a_question_mark(tmp_path):
     file = tmp_path / "what?.csv"
     file.touch()
     assert split(str(file)) == (str(file), {})
-    assert split(address_of(str(file), {"bounds": (1, 5)})) == (str(file), {"bounds": "1,5"})
+    assert split(address_of(str(file), {"bounds": (1, 5)})) == (
+        str(file),
+        {"bounds": "1,5"},
+    )
 
 
 def test_an_address_longer_than_a_name_may_be_is_split():
@@ -70,7 +77,9 @@ def test_an_address_longer_than_a_name_may_be_is_split():
 
 
 def test_a_shown_address_has_no_folder():
-    address = join("/home/me/r.csv", {"item_table": "/home/me/f.csv", "stop_words": "/x/y.txt"})
+    address = join(
+        "/home/me/r.csv", {"item_table": "/home/me/f.csv", "stop_words": "/x/y.txt"}
+    )
     assert file_of(address) == "r.csv?item_table=f.csv&stop_words=y.txt"
 
 

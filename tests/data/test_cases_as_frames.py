@@ -10,11 +10,22 @@ import pytest
 from dpmf_core.data.frames import ratings_of
 from dpmf_core.data.ids import canonical_texts
 
-FOLDER = Path(os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases"))
+FOLDER = Path(
+    os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases")
+)
 COPIES = [  # if the folder is not there
-    {"file": "numbers", "expected": [["1", "10", 4.0], ["2", "10", 3.5], ["10", "9", 5.0]]},
-    {"file": "texts", "expected": [["007", "1e3", 1.0], ["7", "1000", 2.0], ["ann", "x", 3.0]]},
-    {"file": "mixed", "expected": [["1", "000000003X", 10.0], ["1", "2", 8.0], ["2", "2", 2.0]]},
+    {
+        "file": "numbers",
+        "expected": [["1", "10", 4.0], ["2", "10", 3.5], ["10", "9", 5.0]],
+    },
+    {
+        "file": "texts",
+        "expected": [["007", "1e3", 1.0], ["7", "1000", 2.0], ["ann", "x", 3.0]],
+    },
+    {
+        "file": "mixed",
+        "expected": [["1", "000000003X", 10.0], ["1", "2", 8.0], ["2", "2", 2.0]],
+    },
 ]
 
 
@@ -54,11 +65,17 @@ def test_the_right_rows_of_a_case_as_a_frame(case, kind):
     expected = [[user, item, value] for user, item, value in case["expected"]]
     frame = pd.DataFrame(expected, columns=["user", "item", "rating"])
     typed = frame.assign(
-        **{role: TYPES[kind](frame[role]) for role in ("user", "item") if can_be(frame[role], kind)}
+        **{
+            role: TYPES[kind](frame[role])
+            for role in ("user", "item")
+            if can_be(frame[role], kind)
+        }
     )
     values = frame["rating"]
     ratings = ratings_of(typed, (values.min() - 1, values.max() + 1))
-    texts = frame.assign(user=canonical_texts(frame["user"]), item=canonical_texts(frame["item"]))
+    texts = frame.assign(
+        user=canonical_texts(frame["user"]), item=canonical_texts(frame["item"])
+    )
     assert rows_of(ratings) == sorted(texts.to_numpy(object).tolist())
     as_text = ratings_of(frame, ratings.bounds)
     assert ratings.labels == as_text.labels and ratings.account == as_text.account

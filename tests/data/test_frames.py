@@ -36,10 +36,26 @@ def triples(ratings):
 
 def test_a_frame_is_read_by_its_columns_names():
     ratings = frames.ratings_of(FRAME, BOUNDS)
-    assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 0, 5.0), (1, 1, 1.0), (2, 1, 3.0)]
+    assert triples(ratings) == [
+        (0, 0, 2.0),
+        (0, 2, 4.0),
+        (1, 0, 5.0),
+        (1, 1, 1.0),
+        (2, 1, 3.0),
+    ]
     assert ratings.bounds == (1.0, 5.0) and ratings.titles == ("10", "20", "30")
-    assert not ratings.public and ratings.assumptions == (USERS_ARE_PUBLIC, ITEMS_ARE_PUBLIC)
-    assert ratings.order.argsort().tolist() == [0, 2, 3, 4, 1]  # the days of the rows above
+    assert not ratings.public and ratings.assumptions == (
+        USERS_ARE_PUBLIC,
+        ITEMS_ARE_PUBLIC,
+    )
+    # the days of the rows above
+    assert ratings.order.argsort().tolist() == [
+        0,
+        2,
+        3,
+        4,
+        1,
+    ]
 
 
 @pytest.mark.parametrize("kind", [coo_array, csr_array, csr_matrix])
@@ -47,7 +63,10 @@ def test_a_matrix_is_the_frame_with_the_same_ratings(kind):
     users, items = [0, 1, 1, 2, 0], [2, 0, 1, 1, 0]
     matrix = kind((FRAME["rating"].to_numpy(), (users, items)), shape=(3, 3))
     of_matrix, of_frame = (frames.ratings_of(data, BOUNDS) for data in (matrix, FRAME))
-    assert triples(of_matrix) == triples(of_frame) and of_matrix.account == of_frame.account
+    assert (
+        triples(of_matrix) == triples(of_frame)
+        and of_matrix.account == of_frame.account
+    )
     assert of_matrix.shape == of_frame.shape
 
 
@@ -64,10 +83,19 @@ def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was():
         (FRAME.rename(columns={"user": "whom"}), "'whom'"),
         (FRAME[["user", "item", "comment"]], "'comment'"),
         (pd.concat([FRAME, FRAME[["item"]]], axis=1), "'item'"),
-        (FRAME.assign(rating="good"), "5 of the 5 rows .* more than half.* row 1: 'good'"),
-        (FRAME.assign(rating=[4, np.inf, np.inf, np.inf, 2]), "3 of the 5 rows .*'inf'"),
+        (
+            FRAME.assign(rating="good"),
+            "5 of the 5 rows .* more than half.* row 1: 'good'",
+        ),
+        (
+            FRAME.assign(rating=[4, np.inf, np.inf, np.inf, 2]),
+            "3 of the 5 rows .*'inf'",
+        ),
         (FRAME.assign(item=[30, None, None, None, 10]), "no user or no item"),
-        (FRAME.assign(rating=[4, 9, 1, 3, 0]), "2 of the 5 ratings, more than a tenth.* 1 to 5"),
+        (
+            FRAME.assign(rating=[4, 9, 1, 3, 0]),
+            "2 of the 5 ratings, more than a tenth.* 1 to 5",
+        ),
         (FRAME.assign(time=1.5), "'time'"),
         (FRAME.assign(time="yesterday"), "'time'"),
         (FRAME.assign(user="ann"), "users"),
@@ -79,7 +107,9 @@ def test_a_frame_that_cannot_be_read_is_one_sentence(frame, words):
         frames.ratings_of(frame, BOUNDS)
 
 
-MANY = pd.concat([FRAME.assign(item=FRAME["item"] + 100 * n) for n in range(4)], ignore_index=True)
+MANY = pd.concat(
+    [FRAME.assign(item=FRAME["item"] + 100 * n) for n in range(4)], ignore_index=True
+)
 ODD = pd.DataFrame(
     {
         "user": ["ghost", "bob", "bob", None, " ", "cy", None],
@@ -97,7 +127,8 @@ def counts_of(ratings):
 
 def test_rows_that_are_left_out_are_reported_and_make_no_users_and_items():
     with pytest.warns(
-        RowsChanged, match=r"6 left out .*1 rating outside the bounds.*load\(...\).report"
+        RowsChanged,
+        match=r"6 left out .*1 rating outside the bounds.*load\(...\).report",
     ):
         ratings = frames.ratings_of(pd.concat([MANY, ODD]), BOUNDS)
     expected = frames.ratings_of(MANY, BOUNDS)
@@ -107,7 +138,9 @@ def test_rows_that_are_left_out_are_reported_and_make_no_users_and_items():
     assert counts_of(ratings) == {Kind.MISSING: 4, Kind.INFINITE: 1, Kind.OUTSIDE: 1}
     report = ratings.report
     assert (report.read, report.kept, report.ignored) == (26, 20, ("comment",))
-    (outside,) = [problem for problem in report.problems if problem.kind == Kind.OUTSIDE]
+    (outside,) = [
+        problem for problem in report.problems if problem.kind == Kind.OUTSIDE
+    ]
     assert outside.place == "row 21" and outside.examples == "9 (1 x)"
 
 
@@ -126,7 +159,9 @@ def test_a_rating_outside_the_bounds_is_left_out_clamped_or_refused():
     clamped = frames.ratings_of(high, BOUNDS, outside="clamp")
     assert clamped.values.tolist() == [1.0, 4.0, 5.0, 1.0, 3.0]
     assert counts_of(clamped) == {Kind.CLAMPED_VALUE: 2}
-    with pytest.raises(BadInput, match="2 of the 5 ratings of the data frame lie outside"):
+    with pytest.raises(
+        BadInput, match="2 of the 5 ratings of the data frame lie outside"
+    ):
         frames.ratings_of(high, BOUNDS, outside="refuse")
     with pytest.raises(BadInput, match="'leave-out', 'clamp' or 'refuse'"):
         frames.ratings_of(high, BOUNDS, outside="drop")
@@ -139,7 +174,9 @@ def test_values_declared_as_not_rated_are_no_ratings():
     assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 1, 1.0)]
     assert counts_of(ratings) == {Kind.NOT_RATED: 2}
     with pytest.raises(BadInput, match="1 of the 3 ratings, more than a tenth"):
-        frames.ratings_of(FRAME.assign(rating=[4, 0, 9, 99, 2]), BOUNDS, missing=(0, 99))
+        frames.ratings_of(
+            FRAME.assign(rating=[4, 0, 9, 99, 2]), BOUNDS, missing=(0, 99)
+        )
     one = frames.ratings_of(FRAME.assign(rating=[4, 3, 1, 1, 2]), BOUNDS, missing=1)
     assert sorted(one.values.tolist()) == [2.0, 3.0, 4.0]
 
@@ -150,16 +187,26 @@ def test_a_matrix_has_the_same_rules():
     rated[0] = [9.0, np.nan, 4.0, 2.0]
     ratings = frames.ratings_of(csr_array(rated), BOUNDS, missing=2)
     assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 17)
-    assert counts_of(ratings) == {Kind.NOT_A_NUMBER: 1, Kind.NOT_RATED: 1, Kind.OUTSIDE: 1}
+    assert counts_of(ratings) == {
+        Kind.NOT_A_NUMBER: 1,
+        Kind.NOT_RATED: 1,
+        Kind.OUTSIDE: 1,
+    }
 
 
 def test_a_pair_that_is_rated_twice_is_reported():
-    with pytest.warns(RowsChanged, match="1 changed .same user and item again: averaged"):
-        ratings = frames.ratings_of(pd.concat([FRAME, FRAME.iloc[:1].assign(rating=2)]), BOUNDS)
+    with pytest.warns(
+        RowsChanged, match="1 changed .same user and item again: averaged"
+    ):
+        ratings = frames.ratings_of(
+            pd.concat([FRAME, FRAME.iloc[:1].assign(rating=2)]), BOUNDS
+        )
     assert triples(ratings)[1] == (0, 2, 3.0)
 
 
-@pytest.mark.parametrize("kind", ["int", "Int64", "datetime", "object", "too large", "uint"])
+@pytest.mark.parametrize(
+    "kind", ["int", "Int64", "datetime", "object", "too large", "uint"]
+)
 def test_a_time_that_is_empty_is_the_earliest_and_moves_no_other(kind):
     times = pd.Series([50, 20, 30, None, 10], dtype="Int64")
     column = {
@@ -179,7 +226,16 @@ UNREADABLE = {
     "user": [10**400, 10**5000, Decimal("1e99999999"), Decimal("sNaN"), "\ud800", [1]],
     "item": [10**400, Decimal("sNaN"), "\ud800"],
     "rating": [10**400, Decimal("sNaN"), Decimal("1e400"), "\ud800", [1]],
-    "time": ["x", 1.5, True, "5", 10**400, Decimal("sNaN"), [1], pd.Timestamp("2020-01-01")],
+    "time": [
+        "x",
+        1.5,
+        True,
+        "5",
+        10**400,
+        Decimal("sNaN"),
+        [1],
+        pd.Timestamp("2020-01-01"),
+    ],
 }
 CELLS = [(role, cell) for role, cells in UNREADABLE.items() for cell in cells]
 
@@ -235,14 +291,20 @@ NUMBERS = pd.DataFrame(
 def test_ids_of_all_types_are_the_same_users_and_items(to_type):
     expected = frames.ratings_of(NUMBERS, BOUNDS)
     assert expected.labels == ("3", "20", "100")
-    frame = NUMBERS.assign(user=to_type(NUMBERS["user"].abs()), item=to_type(NUMBERS["item"]))
+    frame = NUMBERS.assign(
+        user=to_type(NUMBERS["user"].abs()), item=to_type(NUMBERS["item"])
+    )
     ratings = frames.ratings_of(frame, BOUNDS)
     expected = frames.ratings_of(NUMBERS.assign(user=NUMBERS["user"].abs()), BOUNDS)
     assert triples(ratings) == triples(expected)
     assert ratings.labels == expected.labels and ratings.account == expected.account
     assert (ratings.user_keys == expected.user_keys).all()
     users, items = ratings.own_ids
-    assert list(map(float, users)) == [2, 9, 10, 100] and list(map(float, items)) == [3, 20, 100]
+    assert list(map(float, users)) == [2, 9, 10, 100] and list(map(float, items)) == [
+        3,
+        20,
+        100,
+    ]
 
 
 def test_an_empty_cell_does_not_round_the_long_ids_of_an_arrow_table():
@@ -250,7 +312,10 @@ def test_an_empty_cell_does_not_round_the_long_ids_of_an_arrow_table():
     table = pyarrow.table({"user": long, "item": [1, 1, 1, 2], "rating": [1, 2, 3, 4]})
     with pytest.warns(RowsChanged):
         ratings = frames.ratings_of(table, BOUNDS)
-    assert ratings.n_users == 2 and ratings.own_ids[0].tolist() == [2**60 + 1, 2**60 + 2]
+    assert ratings.n_users == 2 and ratings.own_ids[0].tolist() == [
+        2**60 + 1,
+        2**60 + 2,
+    ]
 
 
 def test_floats_too_large_for_whole_numbers_are_noted():
@@ -258,7 +323,10 @@ def test_floats_too_large_for_whole_numbers_are_noted():
     (note,) = frames.ratings_of(large, BOUNDS).report.assumed
     assert note.startswith("6 ids in the column 'user' are floats of 2^53 or more")
     assert (
-        frames.ratings_of(NUMBERS.assign(user=NUMBERS["user"] * 1.0), BOUNDS).report.assumed == ()
+        frames.ratings_of(
+            NUMBERS.assign(user=NUMBERS["user"] * 1.0), BOUNDS
+        ).report.assumed
+        == ()
     )
 
 
@@ -280,7 +348,12 @@ def test_a_table_of_another_library_is_the_same_ratings(table):
 
 
 def test_columns_are_found_by_what_they_are_often_called():
-    names = {"user": "userId", "item": "movie_id", "rating": "stars", "time": "timestamp"}
+    names = {
+        "user": "userId",
+        "item": "movie_id",
+        "rating": "stars",
+        "time": "timestamp",
+    }
     expected = frames.ratings_of(FRAME, BOUNDS)
     other_names = FRAME.rename(columns=names)
     ratings = frames.ratings_of(other_names, BOUNDS)
@@ -297,7 +370,9 @@ def test_columns_are_found_by_what_they_are_often_called():
 def test_interactions_count_as_one():
     ratings = frames.ratings_of(FRAME, columns={"rating": ""})
     assert (
-        ratings.bounds == (0.0, 1.0) and set(ratings.values.tolist()) == {1.0} and len(ratings) == 5
+        ratings.bounds == (0.0, 1.0)
+        and set(ratings.values.tolist()) == {1.0}
+        and len(ratings) == 5
     )
     with pytest.raises(BadInput, match="leave bounds out"):
         frames.ratings_of(FRAME, BOUNDS, columns={"rating": ""})
@@ -308,10 +383,15 @@ def test_arrays_are_a_frame():
     users, items = pd.factorize(FRAME["user"], sort=True)[0], FRAME["item"].to_numpy()
     ratings = FRAME["rating"].to_numpy()
     both = np.column_stack([users, items, ratings])
-    records = np.rec.fromarrays([users, items, ratings], names=["user", "item", "rating"])
+    records = np.rec.fromarrays(
+        [users, items, ratings], names=["user", "item", "rating"]
+    )
     for data in ((users, items, ratings), both, records):
         of_arrays = frames.ratings_of(data, BOUNDS)
-        assert of_arrays.account == expected.account and of_arrays.labels == expected.labels
+        assert (
+            of_arrays.account == expected.account
+            and of_arrays.labels == expected.labels
+        )
     with_times = frames.ratings_of((users, items, ratings, np.arange(5)), BOUNDS)
     assert sorted(with_times.order.tolist()) == [0, 1, 2, 3, 4]
     for data in (np.eye(7), (users, items), (users, items, ratings[:3]), np.ones(3)):

@@ -17,15 +17,47 @@ from dpmf_core.data.ids import (
 )
 
 WHOLE = [1, -3, 0, 2**53 + 1]
-AS_WRITTEN = ["007", "1e3", ".5", "1.", "01.0", "+1", "1.0\n", " 1", "", "x", "--1", "1,0", "１"]
+AS_WRITTEN = [
+    "007",
+    "1e3",
+    ".5",
+    "1.",
+    "01.0",
+    "+1",
+    "1.0\n",
+    " 1",
+    "",
+    "x",
+    "--1",
+    "1,0",
+    "１",
+]
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        *((7, "7"), (np.uint8(7), "7"), (np.int64(-7), "-7"), (7.0, "7"), (np.float32(7), "7")),
-        *((-0.0, "0"), (1e20, "100000000000000000000"), (0.5, "0.5"), (Decimal("7.00"), "7")),
-        *(("7", "7"), ("7.0", "7"), ("-7.000", "-7"), ("-0", "0"), ("-0.0", "0"), (b"7.0", "7")),
+        *(
+            (7, "7"),
+            (np.uint8(7), "7"),
+            (np.int64(-7), "-7"),
+            (7.0, "7"),
+            (np.float32(7), "7"),
+        ),
+        *(
+            (-0.0, "0"),
+            (1e20, "100000000000000000000"),
+            (0.5, "0.5"),
+            (Decimal("7.00"), "7"),
+        ),
+        *(
+            ("7", "7"),
+            ("7.0", "7"),
+            ("-7.000", "-7"),
+            ("-0", "0"),
+            ("-0.0", "0"),
+            (b"7.0", "7"),
+        ),
         *((True, "True"), (np.True_, "True"), (None, "None"), (float("nan"), "nan")),
     ],
 )
@@ -45,7 +77,16 @@ def test_single_and_double_precision_have_the_same_text():
 @pytest.mark.parametrize(
     "dtype",
     [
-        *("int64", "int8", "uint64", "float64", "float32", "float16", "Int64", "Float64"),
+        *(
+            "int64",
+            "int8",
+            "uint64",
+            "float64",
+            "float32",
+            "float16",
+            "Int64",
+            "Float64",
+        ),
         *(str, object, "category", "string", "int64[pyarrow]", "double[pyarrow]"),
     ],
 )
@@ -100,7 +141,14 @@ def test_arrow_agrees():
 
 @pytest.mark.parametrize(
     "values",
-    [[1, 2, None], [1.0, 0.5, 1e20], [True, False], [Decimal("7.00")], ["7.0", None], [b"7.0"]],
+    [
+        [1, 2, None],
+        [1.0, 0.5, 1e20],
+        [True, False],
+        [Decimal("7.00")],
+        ["7.0", None],
+        [b"7.0"],
+    ],
 )
 def test_arrow_reads_ids_of_all_types(values):
     pa = pytest.importorskip("pyarrow")

@@ -9,7 +9,8 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.testing.worlds import world
 
 TABLE = ItemFeatures(
-    ("drama", "comedy", "1990s"), np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]], np.float32)
+    ("drama", "comedy", "1990s"),
+    np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]], np.float32),
 )
 
 
@@ -30,10 +31,18 @@ def test_what_is_no_table_is_refused():
 def test_filters_and_fingerprints_follow_the_table():
     data = world()
     few = data.top_items(5)
-    popular = np.argsort(-np.bincount(data.items, minlength=data.n_items), kind="stable")[:5]
-    assert few.item_features is not None and few.shape.item_features is few.item_features
-    assert np.array_equal(few.item_features.values[:, -1], data.item_features.values[popular, -1])
+    popular = np.argsort(
+        -np.bincount(data.items, minlength=data.n_items), kind="stable"
+    )[:5]
+    assert (
+        few.item_features is not None and few.shape.item_features is few.item_features
+    )
+    assert np.array_equal(
+        few.item_features.values[:, -1], data.item_features.values[popular, -1]
+    )
     bare = replace(data, item_features=None)
-    other = replace(data, item_features=ItemFeatures(("x",), data.item_features.values[:, :1]))
+    other = replace(
+        data, item_features=ItemFeatures(("x",), data.item_features.values[:, :1])
+    )
     assert len({data.fingerprint, bare.fingerprint, other.fingerprint}) == 3
     assert data.shape == bare.shape

@@ -33,7 +33,13 @@ def test_numbers_categories_and_several_words():
     )
     expected = [[0, 1, 0, 1, 1], [0, 0, 1, 0, 0], [0] * 5, [-YEAR, 0, 1, 1, 1]]
     np.testing.assert_allclose(encoded_table.features.values, expected, rtol=1e-6)
-    assert encoded_table.features.is_category.tolist() == [False, True, True, True, True]
+    assert encoded_table.features.is_category.tolist() == [
+        False,
+        True,
+        True,
+        True,
+        True,
+    ]
     assert encoded_table.features.columns == ("year", "genre", "colour")
     assert encoded_table.missing == 1
     assert len(encoded_table.left_out) == 1
@@ -42,7 +48,10 @@ def test_numbers_categories_and_several_words():
 
 def test_an_items_features_do_not_depend_on_which_others_are_rated():
     """Under a private choice of items only the table may tell what an item's features are."""
-    every, few = (encoded(IDS, COLUMNS, items, "films.csv").features for items in (IDS, ("z", "a")))
+    every, few = (
+        encoded(IDS, COLUMNS, items, "films.csv").features
+        for items in (IDS, ("z", "a"))
+    )
     places = [every.names.index(name) for name in few.names]
     assert np.array_equal(few.values, every.values[[3, 0]][:, places])
     assert set(every.names) - set(few.names) == set()
@@ -62,7 +71,11 @@ def test_an_items_features_do_not_depend_on_which_others_are_rated():
             {"x": ("|".join(map(str, range(MOST_WORDS))) + "|w", "w")},
             f"{MOST_WORDS + 1} different words",
         ),
-        (("a", "b"), {f"x{j}": ("1", "2") for j in range(401)}, "more than 400 features"),
+        (
+            ("a", "b"),
+            {f"x{j}": ("1", "2") for j in range(401)},
+            "more than 400 features",
+        ),
     ],
 )
 def test_what_is_wrong_is_said(ids, columns, words):

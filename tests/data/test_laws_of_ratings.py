@@ -13,7 +13,12 @@ VALUES = st.one_of(
     st.sampled_from([0.5, 3.5, 5.0, float("nan"), float("inf"), -float("inf")]),
 )
 TRIPLES = st.lists(
-    st.tuples(st.integers(0, N_USERS - 1), st.integers(0, N_ITEMS - 1), VALUES, st.integers(0, 99)),
+    st.tuples(
+        st.integers(0, N_USERS - 1),
+        st.integers(0, N_ITEMS - 1),
+        VALUES,
+        st.integers(0, 99),
+    ),
     max_size=60,
 )
 LAW = settings(max_examples=60, deadline=None, derandomize=True)
@@ -21,10 +26,18 @@ LAW = settings(max_examples=60, deadline=None, derandomize=True)
 
 def of(triples):
     users, items, values, order = (
-        (list(column) for column in zip(*triples, strict=True)) if triples else ([], [], [], [])
+        (list(column) for column in zip(*triples, strict=True))
+        if triples
+        else ([], [], [], [])
     )
     return Ratings.of(
-        users, items, values, n_users=N_USERS, n_items=N_ITEMS, bounds=BOUNDS, order=order
+        users,
+        items,
+        values,
+        n_users=N_USERS,
+        n_items=N_ITEMS,
+        bounds=BOUNDS,
+        order=order,
     )
 
 
@@ -56,7 +69,9 @@ def test_the_order_of_the_triples_does_not_matter(triples, random):
         [(i, o) for i, _, o in row] for row in second
     ]
     np.testing.assert_allclose(
-        [v for row in first for _, v, _ in row], [v for row in second for _, v, _ in row], rtol=1e-6
+        [v for row in first for _, v, _ in row],
+        [v for row in second for _, v, _ in row],
+        rtol=1e-6,
     )
 
 
@@ -68,7 +83,10 @@ def test_a_users_row_follows_from_her_triples_alone(triples, others, user, minim
     foreign = [row for row in others if row[0] != user]
     first, second = of(triples), of(foreign + hers)
     assert rows(first)[user] == rows(second)[user]
-    assert rows(first.min_user_count(minimum))[user] == rows(second.min_user_count(minimum))[user]
+    assert (
+        rows(first.min_user_count(minimum))[user]
+        == rows(second.min_user_count(minimum))[user]
+    )
     assert rows(first.positives(3.0))[user] == rows(second.positives(3.0))[user]
 
 

@@ -40,9 +40,13 @@ class TestRatings:
     def test_arrays_are_its_own(self):
         users, items = np.array([0, 1], np.int32), np.array([0, 1], np.int32)
         values, times = np.array([1, 2], np.float32), np.array([5, 6])
-        data = Ratings.of(users, items, values, n_users=2, n_items=2, bounds=(1, 5), order=times)
+        data = Ratings.of(
+            users, items, values, n_users=2, n_items=2, bounds=(1, 5), order=times
+        )
         before = data.fingerprint
         for array in (users, items, values, times):
             array[:] = 1
-        again = Ratings(data.users, data.items, data.values, 2, 2, data.bounds, data.order)
+        again = Ratings(
+            data.users, data.items, data.values, 2, 2, data.bounds, data.order
+        )
         assert again.fingerprint == before

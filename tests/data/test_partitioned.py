@@ -29,7 +29,9 @@ def ratings(tmp_path):
 def test_kept_parts_are_read_once_and_watched_each_time(ratings, tmp_path):
     visits = []
     with_changes = (
-        ratings.with_change(halves).with_watch(lambda *at: visits.append(at)).with_change(others)
+        ratings.with_change(halves)
+        .with_watch(lambda *at: visits.append(at))
+        .with_change(others)
     )
     expected = with_changes.together()
     ratings.parts.read.clear()

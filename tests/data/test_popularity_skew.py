@@ -8,7 +8,9 @@ from dpmf_core.testing.worlds import of
 
 def test_a_known_skew_and_what_adaptive_sampling_makes_of_it():
     """Half of all ratings lie on one of eleven items; users' rarest items are ten others."""
-    data = of({user: ([0, user + 1], [3, 3]) for user in range(10)}, n_users=10, n_items=11)
+    data = of(
+        {user: ([0, user + 1], [3, 3]) for user in range(10)}, n_users=10, n_items=11
+    )
     at = {
         (share.selection, round(share.items * 11)): share.observations
         for share in shares(data, k=1)

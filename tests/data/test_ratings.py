@@ -6,7 +6,12 @@ import pytest
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
-from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC, Ratings, often_rated, rank_within_user
+from dpmf_core.data.ratings import (
+    ITEM_SET_IS_PUBLIC,
+    Ratings,
+    often_rated,
+    rank_within_user,
+)
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.testing.worlds import HEAVY, N_ITEMS, N_USERS, world
 from tests.support.dense import rated
@@ -14,7 +19,12 @@ from tests.support.dense import rated
 
 def triples(ratings):
     return set(
-        zip(ratings.users.tolist(), ratings.items.tolist(), ratings.values.tolist(), strict=True)
+        zip(
+            ratings.users.tolist(),
+            ratings.items.tolist(),
+            ratings.values.tolist(),
+            strict=True,
+        )
     )
 
 
@@ -38,7 +48,9 @@ class TestOf:
     @pytest.mark.parametrize(("user", "item"), [(-1, 0), (3, 0), (0, -1), (0, 5)])
     def test_refuses_ids_outside_the_declared_shape(self, user, item):
         with pytest.raises(BadInput, match=r"\[0, 3\) and \[0, 5\)"):
-            Ratings.of([0, user], [0, item], [1, 1], n_users=3, n_items=5, bounds=(1, 5))
+            Ratings.of(
+                [0, user], [0, item], [1, 1], n_users=3, n_items=5, bounds=(1, 5)
+            )
 
     @pytest.mark.parametrize(
         "bounds",
@@ -52,7 +64,9 @@ class TestOf:
             Ratings.of([0], [0], [1], n_users=1, n_items=1, bounds=bounds)
 
     def test_ids_beyond_32_bit_products_do_not_collide(self):
-        data = Ratings.of([0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5))
+        data = Ratings.of(
+            [0, 65536], [1, 0], [1, 2], n_users=65537, n_items=65537, bounds=(1, 5)
+        )
         assert triples(data) == {(0, 1, 1.0), (65536, 0, 2.0)}
 
 
@@ -85,7 +99,9 @@ class TestFingerprint:
 
 class TestFilters:
     def test_top_items_keeps_the_most_rated_with_their_titles_and_times(self):
-        data = dataclasses.replace(timed_ratings(), titles=tuple(f"film {j}" for j in range(29)))
+        data = dataclasses.replace(
+            timed_ratings(), titles=tuple(f"film {j}" for j in range(29))
+        )
 
         def rows(ratings):
             titles = [ratings.titles[j] for j in ratings.items]
@@ -94,17 +110,24 @@ class TestFilters:
 
         top = data.top_items(5)
         counts = np.bincount(data.items, minlength=29).tolist()
-        assert np.bincount(top.items, minlength=5).tolist() == sorted(counts, reverse=True)[:5]
+        assert (
+            np.bincount(top.items, minlength=5).tolist()
+            == sorted(counts, reverse=True)[:5]
+        )
         assert rows(top) < rows(data)
-        assert (top.n_items, top.n_users, top.assumptions) == (5, 11, (ITEM_SET_IS_PUBLIC,))
+        assert (top.n_items, top.n_users, top.assumptions) == (
+            5,
+            11,
+            (ITEM_SET_IS_PUBLIC,),
+        )
 
     def test_items_with_enough_ratings_are_kept(self):
         data = world()
         counts = np.bincount(data.items, minlength=N_ITEMS)
         frequent = data.keeping(often_rated(data.item_counts, 6))
-        assert sorted(np.bincount(frequent.items, minlength=frequent.n_items)) == sorted(
-            counts[counts >= 6]
-        )
+        assert sorted(
+            np.bincount(frequent.items, minlength=frequent.n_items)
+        ) == sorted(counts[counts >= 6])
         with pytest.raises(BadInput, match="No item"):
             often_rated(data.item_counts, N_USERS + 1)
 
@@ -153,15 +176,22 @@ class TestEverySplit:
         data = timed_ratings()
         parts = split(data, spec(kind), 5)
         train, history, validation, test = (
-            triples(part) for part in (parts.train, parts.history, parts.validation, parts.test)
+            triples(part)
+            for part in (parts.train, parts.history, parts.validation, parts.test)
         )
-        assert test and validation and train | history | validation | test == triples(data)
+        assert (
+            test and validation and train | history | validation | test == triples(data)
+        )
         assert not test & (train | history | validation)
         assert not validation & (train | history)
 
     def test_leaves_something_to_train_on(self, kind):
         with pytest.raises(BadInput, match="below 1"):
-            split(timed_ratings(), spec(kind, test_fraction=0.6, validation_fraction=0.4), 5)
+            split(
+                timed_ratings(),
+                spec(kind, test_fraction=0.6, validation_fraction=0.4),
+                5,
+            )
 
 
 def large():
@@ -178,7 +208,8 @@ def test_time_holds_out_every_users_latest():
     parts = split(timed_ratings(), spec("time"), 5)
     for user in range(11):
         train, validation, test = (
-            part.order[part.users == user] for part in (parts.train, parts.validation, parts.test)
+            part.order[part.users == user]
+            for part in (parts.train, parts.validation, parts.test)
         )
         assert train.max() < validation.min() <= validation.max() < test.min()
 
@@ -231,7 +262,9 @@ def test_windows_follow_the_clock_and_what_comes_later_is_left_out():
 def test_windows_of_places_cut_every_row():
     parts = split(timed_ratings(), SplitSpec(kind="window", windows=2, window=1), 5)
     for user in range(11):
-        train, test = (part.order[part.users == user] for part in (parts.train, parts.test))
+        train, test = (
+            part.order[part.users == user] for part in (parts.train, parts.test)
+        )
         assert len(train) == len(test) == 5 and train.max() < test.min()
 
 
@@ -240,15 +273,24 @@ def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on():
     data = world()
     how = SplitSpec(validation_fraction=0.2, test_fraction=0.2)
     every, often = (
-        split(data, how.model_copy(update={"least_judged": least}), 3) for least in (0, 10)
+        split(data, how.model_copy(update={"least_judged": least}), 3)
+        for least in (0, 10)
     )
     assert triples(often.train) == triples(every.train) == triples(often.history)
     users, items = (Counter(column.tolist()) for column in (data.users, data.items))
-    for frequent, held_out in ((often.test, every.test), (often.validation, every.validation)):
-        expected = {it for it in triples(held_out) if users[it[0]] >= 10 and items[it[1]] >= 10}
+    for frequent, held_out in (
+        (often.test, every.test),
+        (often.validation, every.validation),
+    ):
+        expected = {
+            it for it in triples(held_out) if users[it[0]] >= 10 and items[it[1]] >= 10
+        }
         assert triples(frequent) == expected < triples(held_out)
     rare = how.model_copy(update={"least_judged": 10})
-    assert "least_judged" not in how.model_dump() and rare.model_dump()["least_judged"] == 10
+    assert (
+        "least_judged" not in how.model_dump()
+        and rare.model_dump()["least_judged"] == 10
+    )
 
 
 def test_windows_say_what_they_take_as_public():

@@ -31,7 +31,8 @@ def documents(counts=COUNTS, **facts):
 
 @pytest.mark.parametrize("sparse", [False, True])
 @pytest.mark.parametrize(
-    ("bad", "words"), [(-1.0, "column"), (np.nan, "finite.*row 3, column 2"), (np.inf, "finite")]
+    ("bad", "words"),
+    [(-1.0, "column"), (np.nan, "finite.*row 3, column 2"), (np.inf, "finite")],
 )
 def test_what_cannot_be_a_part_is_named(sparse, bad, words):
     X = COUNTS.copy()
@@ -74,14 +75,22 @@ def test_word_shares_look_at_one_document_alone():
 
 def test_a_hashed_vocabulary_needs_no_public_words():
     samples = prepared(
-        documents(assumptions=(WORDS_ARE_PUBLIC,)), Preparation(hashed=2, weighting="none")
+        documents(assumptions=(WORDS_ARE_PUBLIC,)),
+        Preparation(hashed=2, weighting="none"),
     )
     assert samples.X.shape == (4, 2)
     assert samples.assumptions == ()
     np.testing.assert_allclose(samples.X.sum(axis=1), COUNTS.sum(axis=1))
-    assert samples.vocabulary == ("bucket 1", "bucket 2")  # words of private documents name nothing
+    # words of private documents name nothing
+    assert samples.vocabulary == (
+        "bucket 1",
+        "bucket 2",
+    )
     assert "/" in "".join(
-        prepared(documents(public=True), Preparation(hashed=2, weighting="none")).vocabulary or ()
+        prepared(
+            documents(public=True), Preparation(hashed=2, weighting="none")
+        ).vocabulary
+        or ()
     )
 
 
@@ -99,7 +108,9 @@ def test_words_chosen_by_exact_counts_are_assumed_public(how, vocabulary):
 
 
 def test_fewer_samples_are_drawn_by_their_place_alone():
-    few, others = (prepared(of(table(k), images=True), Preparation(most_samples=7)) for k in (1, 2))
+    few, others = (
+        prepared(of(table(k), images=True), Preparation(most_samples=7)) for k in (1, 2)
+    )
     assert len(few) == len(others) == 7
     one, other = (table(k).astype(np.float32) for k in (1, 2))
     for row, theirs in zip(few.X, others.X, strict=True):
@@ -128,7 +139,9 @@ def test_ratings_become_rows_with_zeros():
     ratings = worlds.world()
     rows = of_ratings(ratings)
     assert rows.X.shape == (worlds.N_USERS, worlds.N_ITEMS)
-    np.testing.assert_array_equal(rows.X.toarray()[ratings.users, ratings.items], ratings.values)
+    np.testing.assert_array_equal(
+        rows.X.toarray()[ratings.users, ratings.items], ratings.values
+    )
     assert rows.X.sum() == pytest.approx(float(ratings.values.sum()), rel=1e-6)
     with pytest.raises(BadInput, match="-5"):
         of_ratings(worlds.world(bounds=(-5.0, 5.0)))

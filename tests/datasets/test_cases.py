@@ -14,7 +14,9 @@ from dpmf_core.data.ids import keys_of_ids
 from dpmf_datasets import load, session_files
 from tests.support.cases import COPIES
 
-FOLDER = Path(os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases"))
+FOLDER = Path(
+    os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases")
+)
 # ids of 17 digits that the sheet itself holds as three numbers
 LOST_IN_THE_FILE = {"steamids.xlsx"}
 # what is said of tables that are no ratings as they are, or that may be read with a note
@@ -93,7 +95,11 @@ def test_a_file_is_read_as_the_right_ratings(case, read, tmp_path):
 
 @pytest.mark.parametrize(
     "case",
-    [case for case in entries() if not case["expected"] or case["file"] in LOST_IN_THE_FILE],
+    [
+        case
+        for case in entries()
+        if not case["expected"] or case["file"] in LOST_IN_THE_FILE
+    ],
     ids=named,
 )
 def test_what_cannot_be_read_alone_is_refused_with_the_remedy_or_noted(case):

@@ -10,8 +10,14 @@ from dpmf_core.base.errors import BadInput
 from dpmf_datasets import npz_folder, session_files
 from dpmf_datasets.registry import SOURCES
 
-ROWS = [(user, item, 1 + (user * item) % 5) for user in range(1, 7) for item in range(10, 15)]
-TABLE = "user,item,rating\n" + "".join(f"{user},{item},{rating}\n" for user, item, rating in ROWS)
+ROWS = [
+    (user, item, 1 + (user * item) % 5)
+    for user in range(1, 7)
+    for item in range(10, 15)
+]
+TABLE = "user,item,rating\n" + "".join(
+    f"{user},{item},{rating}\n" for user, item, rating in ROWS
+)
 
 
 def entry_of(name):
@@ -65,7 +71,10 @@ README = "These are ratings.\nThey were given.\nPlease cite us.\n"
 def test_a_folder_with_a_table_of_ratings_is_ratings(tmp_path, in_archive, name):
     table = TABLE.replace(",", "\t") if name.endswith("tsv") else TABLE
     where = folder(
-        tmp_path, README__txt=README, movies__csv="movieId,title\n10,Jumanji\n", **{name: table}
+        tmp_path,
+        README__txt=README,
+        movies__csv="movieId,title\n10,Jumanji\n",
+        **{name: table},
     )
     path = archive(where) if in_archive else where
     with pytest.raises(BadInput, match=rf"{name.replace('__', '.')}\. .*\?bounds=1,5'"):

@@ -22,18 +22,25 @@ def as_before(monkeypatch):
 
 
 def ratings():
-    return ratings_of((np.array([1, 1, 2]), np.array([1, 2, 1]), np.array([1.0, 2, 3])), (1, 5))
+    return ratings_of(
+        (np.array([1, 1, 2]), np.array([1, 2, 1]), np.array([1.0, 2, 3])), (1, 5)
+    )
 
 
 def test_a_copy_of_private_ratings(tmp_path, as_before):
     npz_folder.write(ratings(), tmp_path / "own.npz")
-    with pytest.raises(BadInput, match=r"other keys of its users.*account of the file stays"):
+    with pytest.raises(
+        BadInput, match=r"other keys of its users.*account of the file stays"
+    ):
         npz_folder.read_file(tmp_path / "own.npz", "own")
 
 
 def test_what_has_no_keys_is_still_read(tmp_path, as_before):
     documents = Samples.of(np.eye(3, dtype=np.float32), unit="document", name="three")
-    for name, data in {"films": replace(ratings(), public=True), "texts": documents}.items():
+    for name, data in {
+        "films": replace(ratings(), public=True),
+        "texts": documents,
+    }.items():
         npz_folder.write(data, tmp_path / f"{name}.npz")
         assert len(npz_folder.read_file(tmp_path / f"{name}.npz", name)) == 3
 
@@ -50,5 +57,7 @@ def test_private_ratings_in_partitions(tmp_path):
     manifest.write_text(json.dumps(facts | {"format": 2}))
     with pytest.raises(BadInput, match=r"other keys of its users.*--replace"):
         datasets.load("mine")
-    datasets.import_partitions("mine", f"{file}?bounds=1,5", n_partitions=2, replace=True)
+    datasets.import_partitions(
+        "mine", f"{file}?bounds=1,5", n_partitions=2, replace=True
+    )
     assert datasets.load("mine").account == account

@@ -15,7 +15,8 @@ from dpmf_datasets.readers.dates import (
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MOMENTS = [
-    datetime(2019, 11, 27, 13, 5, 9, tzinfo=UTC) + timedelta(days=step * 17, hours=step % 5)
+    datetime(2019, 11, 27, 13, 5, 9, tzinfo=UTC)
+    + timedelta(days=step * 17, hours=step % 5)
     for step in range(40)
 ]
 DAY_OR_MONTH = ("%d/%m/%Y", "%m/%d/%Y", "%d.%m.%Y %H:%M", "%m-%d-%Y", "%d/%m/%y")
@@ -99,7 +100,18 @@ def test_a_column_without_times_has_no_clock():
 
 @pytest.mark.parametrize(
     "text",
-    ["yesterday", "5", "1/2", "13/13/2020", "31/04/2021", "3 Foo 2021", "Mar", "2021", "10:30", ""],
+    [
+        "yesterday",
+        "5",
+        "1/2",
+        "13/13/2020",
+        "31/04/2021",
+        "3 Foo 2021",
+        "Mar",
+        "2021",
+        "10:30",
+        "",
+    ],
 )
 def test_what_is_no_date_is_none(text):
     dates = parse_dates([text])

@@ -27,7 +27,9 @@ from tests.datasets.test_sample_sets import DOCS
 
 def test_words_are_counted_in_reading_order():
     samples, _report = text.documents(DOCS, name="pets")
-    assert " ".join(samples.vocabulary) == "barked cat cats chased dog dogs food mat sat"
+    assert (
+        " ".join(samples.vocabulary) == "barked cat cats chased dog dogs food mat sat"
+    )
     np.testing.assert_array_equal(samples.X.toarray()[1], [1, 1, 0, 1, 2, 0, 0, 0, 0])
     first = samples.texts.ids[: samples.texts.starts[1]]
     assert [samples.vocabulary[j] for j in first] == ["cat", "sat", "mat"]
@@ -63,7 +65,8 @@ def test_documents_come_from_lines_folders_archives_and_columns(tmp_path):
         tar.add(folder, "folder")
     table = tmp_path / "news.csv"
     table.write_text(
-        "id,TITLE\n" + "\n".join(f'{place},"{doc}"' for place, doc in enumerate(DOCS)), "utf-8"
+        "id,TITLE\n" + "\n".join(f'{place},"{doc}"' for place, doc in enumerate(DOCS)),
+        "utf-8",
     )
     words = datasets.load(str(lines)).vocabulary
     for path in (
@@ -81,7 +84,9 @@ def test_documents_come_from_lines_folders_archives_and_columns(tmp_path):
 
 
 def test_posts_lose_headers_and_quotations():
-    post = "From: someone\nSubject: Re: cats\n\nI agree.\n> quoted words\nCats are fine."
+    post = (
+        "From: someone\nSubject: Re: cats\n\nI agree.\n> quoted words\nCats are fine."
+    )
     texts, subjects = text.posts([("rec.pets/123", post)])
     assert texts == ["I agree.\nCats are fine."]
     assert subjects == ["rec.pets: Re: cats"]
@@ -114,7 +119,18 @@ def test_words_have_letters_of_every_script(tmp_path):
         "ÉTE\u0301 étÉ snake_case",
     ]
     samples = of_lines(tmp_path, "\n".join(lines).encode())
-    words = {"die", "größe", "naïve", "москва", "київ", "हिन्दी", "भाषा", "été", "snake", "case"}
+    words = {
+        "die",
+        "größe",
+        "naïve",
+        "москва",
+        "київ",
+        "हिन्दी",
+        "भाषा",
+        "été",
+        "snake",
+        "case",
+    }
     assert set(samples.vocabulary) == words
     # größe and été twice: composed, in lower case, without what cannot be seen
     assert samples.X[[0]].sum() == samples.X[[3]].sum() == 4
@@ -123,7 +139,11 @@ def test_words_have_letters_of_every_script(tmp_path):
 @pytest.mark.parametrize(
     ("text_", "words", "encodings"),
     [
-        (RUSSIAN * 2, CYRILLIC, "koi8-r cp1251 cp866 utf-8 utf-16 utf-16-le utf-8-sig utf-32"),
+        (
+            RUSSIAN * 2,
+            CYRILLIC,
+            "koi8-r cp1251 cp866 utf-8 utf-16 utf-16-le utf-8-sig utf-32",
+        ),
         (GERMAN, UMLAUTS, "latin-1 cp1252 utf-8 mac_roman"),
         # 0x85 is an ellipsis in cp1252, and a new line to whoever reads it as Latin-1
         (FRENCH, {"passée"}, "cp1252"),
@@ -134,8 +154,12 @@ def test_letters_come_out_right_in_every_encoding(tmp_path, text_, words, encodi
     for encoding in encodings.split():
         facts = "?encoding=mac_roman" if encoding == "mac_roman" else ""
         samples = of_lines(tmp_path, text_.encode(encoding), facts)
-        assert set(samples.vocabulary) >= words and len(samples) == text_.count("\n"), encoding
-        assert (ENCODING_IS_PUBLIC in samples.assumptions) == (encoding in GUESSED), encoding
+        assert set(samples.vocabulary) >= words and len(samples) == text_.count("\n"), (
+            encoding
+        )
+        assert (ENCODING_IS_PUBLIC in samples.assumptions) == (encoding in GUESSED), (
+            encoding
+        )
 
 
 @pytest.mark.parametrize("name", ["klingon", "zlib"])
@@ -219,17 +243,29 @@ def test_texts_with_line_breaks_are_declared(tmp_path):
 
 
 def test_a_column_is_read_under_the_layout_of_the_file(tmp_path):
-    (tmp_path / "a.csv").write_text("id,text\n1,red lamp\n2,blue chair\n3,green table\n")
-    assert LAYOUT_IS_PUBLIC in datasets.load(f"{tmp_path / 'a.csv'}?text=text").assumptions
+    (tmp_path / "a.csv").write_text(
+        "id,text\n1,red lamp\n2,blue chair\n3,green table\n"
+    )
+    assert (
+        LAYOUT_IS_PUBLIC in datasets.load(f"{tmp_path / 'a.csv'}?text=text").assumptions
+    )
 
 
 def test_a_line_with_another_number_of_columns_is_left_out_and_reported(tmp_path):
-    lines = ["text,label", "red lamp,a", "blue,chair,a", "green table,b", "grey chair,b"]
+    lines = [
+        "text,label",
+        "red lamp,a",
+        "blue,chair,a",
+        "green table,b",
+        "grey chair,b",
+    ]
     (tmp_path / "a.csv").write_text("\n".join(lines))
     samples = datasets.load(f"{tmp_path / 'a.csv'}?text=text")
     assert "blue" not in samples.vocabulary
     assert (len(samples), samples.report.read) == (3, 4)
-    assert "1 x another number of columns, row left out (line 3)" in samples.report.words
+    assert (
+        "1 x another number of columns, row left out (line 3)" in samples.report.words
+    )
 
 
 def test_a_column_without_a_name_goes_by_its_number(tmp_path):
@@ -253,7 +289,11 @@ def test_lines_of_a_packed_text_are_documents(tmp_path, pack):
 @pytest.mark.parametrize("pack", PACKED)
 def test_a_packed_text_with_a_table_of_ratings_holds_no_documents(tmp_path, pack):
     path = tmp_path / f"a.txt.{PACKED[pack]}"
-    rows = [f"{user},{item},{1 + (user * item) % 5}" for user in range(9) for item in range(5)]
+    rows = [
+        f"{user},{item},{1 + (user * item) % 5}"
+        for user in range(9)
+        for item in range(5)
+    ]
     path.write_bytes(pack.compress("\n".join(rows).encode()))
     assert len(datasets.load(f"{path}?bounds=1,5")) == 45
     path.write_bytes(pack.compress("\n".join(["user,item,rating", *rows]).encode()))
@@ -264,12 +304,15 @@ def test_a_packed_text_with_a_table_of_ratings_holds_no_documents(tmp_path, pack
 def test_another_document_in_another_encoding_changes_no_document(tmp_path):
     lines = ["café fermé".encode(), "déjà passée".encode(), b"red lamp"]
     (tmp_path / "a.txt").write_bytes(b"\n".join(lines))
-    (tmp_path / "b.txt").write_bytes(b"\n".join([*lines, *["Größe und Bär".encode("cp1252")] * 9]))
+    (tmp_path / "b.txt").write_bytes(
+        b"\n".join([*lines, *["Größe und Bär".encode("cp1252")] * 9])
+    )
     before = datasets.load(str(tmp_path / "a.txt"))
     after = datasets.load(str(tmp_path / "b.txt"))
     for row in range(3):
         words = [
-            {samples.vocabulary[j] for j in samples.X[[row]].indices} for samples in (before, after)
+            {samples.vocabulary[j] for j in samples.X[[row]].indices}
+            for samples in (before, after)
         ]
         assert words[0] == words[1]
 
@@ -293,7 +336,9 @@ def test_stop_words_are_declared(tmp_path, monkeypatch):
     (tmp_path / "own.txt").write_text("Tisch\nRED\n")
 
     def words(stop_words):
-        return set(datasets.load(f"{tmp_path / 'a.txt'}?stop_words={stop_words}").vocabulary)
+        return set(
+            datasets.load(f"{tmp_path / 'a.txt'}?stop_words={stop_words}").vocabulary
+        )
 
     monkeypatch.setattr(sandbox, "is_inside", False)  # no upload
     every_word = {"the", "red", "lamp", "und", "der", "tisch"}
@@ -343,7 +388,9 @@ def test_addresses_names_and_references_are_no_words(tmp_path):
     assert "@names (1)" in samples.report.words
 
 
-@pytest.mark.parametrize("run", ["a" * 900_000, "a." * 400_000, "@" * 900_000, "&" * 900_000])
+@pytest.mark.parametrize(
+    "run", ["a" * 900_000, "a." * 400_000, "@" * 900_000, "&" * 900_000]
+)
 def test_a_long_run_of_letters_is_read_in_linear_time(run):
     """In quadratic time it would take hours."""
     left_out = Counter()

@@ -72,8 +72,12 @@ PACKED = {
     "r.tar.bz2": tar("w:bz2", MEMBER),
     "r.tar.xz": tar("w:xz", MEMBER),
     "r.zip": zipped(MEMBER),
-    "gz.zip": zipped({"set/ratings.csv.gz": gzip.compress(PLAIN), "README.txt": b"read me"}),
-    "two.zip": zipped({**MEMBER, "set/movies.csv": OTHER, "__MACOSX/._ratings.csv": b"x"}),
+    "gz.zip": zipped(
+        {"set/ratings.csv.gz": gzip.compress(PLAIN), "README.txt": b"read me"}
+    ),
+    "two.zip": zipped(
+        {**MEMBER, "set/movies.csv": OTHER, "__MACOSX/._ratings.csv": b"x"}
+    ),
 }
 
 
@@ -97,9 +101,15 @@ class TestArchives:
         ratings_at(tmp_path / "k.zip", "bounds=1,5&user=who&item=what&rating=points")
 
     def test_of_several_tables_one_is_named(self, tmp_path):
-        members = {"a/ratings.csv": PLAIN, "b/ratings.csv": PLAIN[:60], "b/other.csv": PLAIN}
+        members = {
+            "a/ratings.csv": PLAIN,
+            "b/ratings.csv": PLAIN[:60],
+            "b/other.csv": PLAIN,
+        }
         (tmp_path / "r.zip").write_bytes(zipped(members))
-        with pytest.raises(BadInput, match=r"holds 3 tables.*b/other.csv.*member=a/ratings.csv"):
+        with pytest.raises(
+            BadInput, match=r"holds 3 tables.*b/other.csv.*member=a/ratings.csv"
+        ):
             load(f"{tmp_path / 'r.zip'}?bounds=1,5")
         for member in ("other.csv", "a/ratings.csv"):
             ratings_at(tmp_path / "r.zip", f"bounds=1,5&member={member}")
@@ -138,7 +148,9 @@ class TestArchives:
         content = tar("w:gz", {"big.csv": b"0" * (2 << 20), "r.csv": PLAIN})
         (tmp_path / "r.tar.gz").write_bytes(content)
         monkeypatch.setattr(archives, "LARGEST", 1 << 20)
-        with pytest.raises(BadInput, match=r"'big.csv' in r\.tar\.gz claims 2,097,152 bytes"):
+        with pytest.raises(
+            BadInput, match=r"'big.csv' in r\.tar\.gz claims 2,097,152 bytes"
+        ):
             load(f"{tmp_path / 'r.tar.gz'}?bounds=1,5")
 
 
@@ -186,9 +198,15 @@ class TestParts:
         [b"zed,abc,bad,x\n", b"zed;1;2\n", b"zed\n", b"zed,\xe9\xe9\xe9\xe9\xe9,3\n"],
         ids=str,
     )
-    def test_the_first_lines_of_a_later_part_do_not_tell_its_layout(self, tmp_path, line):
+    def test_the_first_lines_of_a_later_part_do_not_tell_its_layout(
+        self, tmp_path, line
+    ):
         first = "".join(f"{place},é,3\n" for place in range(40)).encode()
-        for name, content in (("part-0", first), ("part-1", line), ("part-2", "a,é,2\n".encode())):
+        for name, content in (
+            ("part-0", first),
+            ("part-1", line),
+            ("part-2", "a,é,2\n".encode()),
+        ):
             (tmp_path / name).write_bytes(
                 content if name != "part-1" else line + "b,é,2\n".encode()
             )
@@ -216,7 +234,9 @@ class TestJson:
         for place, (user, item, value) in enumerate(TRIPLETS):
             mixed_user = user if place % 2 else int(user)
             mixed_value = str(value) if place % 3 else value
-            rows.append(json.dumps({"user": mixed_user, "item": item, "rating": mixed_value}))
+            rows.append(
+                json.dumps({"user": mixed_user, "item": item, "rating": mixed_value})
+            )
         file.write_text("\n".join([*rows[:5], *extra_lines, *rows[5:]]))
         return file
 
@@ -236,7 +256,9 @@ class TestJson:
 
     def test_a_line_that_is_no_utf8_is_left_out_alone(self, tmp_path):
         file = self.lines(tmp_path / "a.jsonl")
-        file.write_bytes(file.read_bytes() + b'\n{"user": "\xff", "item": 1, "rating": 1}\n')
+        file.write_bytes(
+            file.read_bytes() + b'\n{"user": "\xff", "item": 1, "rating": 1}\n'
+        )
         (problem,) = ratings_at(file).problems
         assert problem.lines == (37,)
 
@@ -261,7 +283,9 @@ class TestJson:
         assert len(ratings) == 36 + (odd is self.ODD[0])
 
     def test_columns_in_one_object_are_refused(self, tmp_path):
-        (tmp_path / "a.json").write_text('{"user": [1, 2], "item": [1, 2], "rating": [3, 4]}')
+        (tmp_path / "a.json").write_text(
+            '{"user": [1, 2], "item": [1, 2], "rating": [3, 4]}'
+        )
         with pytest.raises(BadInput, match="Each line holds one object"):
             load(f"{tmp_path / 'a.json'}?bounds=1,5")
 
@@ -274,7 +298,10 @@ class TestJson:
         assert [column[5].as_py() for column in batch] == ["1", "99", "1", "a|2"]
 
     def test_a_list_leaves_out_what_is_no_object(self, tmp_path):
-        objects = [{"user": user, "item": item, "rating": value} for user, item, value in TRIPLETS]
+        objects = [
+            {"user": user, "item": item, "rating": value}
+            for user, item, value in TRIPLETS
+        ]
         (tmp_path / "a.json").write_text(json.dumps([*objects, 3]))
         (problem,) = ratings_at(tmp_path / "a.json").problems
         assert (problem.lines, problem.where) == ((37,), "row")
@@ -322,8 +349,15 @@ class TestArrowColumns:
         ],
         ids=str,
     )
-    def test_a_cell_that_cannot_be_read_leaves_the_other_rows(self, tmp_path, column, cell, kind):
-        columns = {"user": USERS, "item": ITEMS, "rating": VALUES, "time": USERS + 18_000}
+    def test_a_cell_that_cannot_be_read_leaves_the_other_rows(
+        self, tmp_path, column, cell, kind
+    ):
+        columns = {
+            "user": USERS,
+            "item": ITEMS,
+            "rating": VALUES,
+            "time": USERS + 18_000,
+        }
         cells = columns[column].tolist()
         if pa.types.is_list(kind):
             cells = [[str(user).encode()] for user in cells]
@@ -364,11 +398,15 @@ def save_dense(file):
 
 
 def save_plurals(file):
-    np.savez(file, users=USERS, items=ITEMS, ratings=VALUES, names=["a", "b"], n_users=12)
+    np.savez(
+        file, users=USERS, items=ITEMS, ratings=VALUES, names=["a", "b"], n_users=12
+    )
 
 
 MATRICES = {
-    "long.npy": lambda file: np.save(file, np.column_stack([USERS, ITEMS, VALUES, USERS + 1000])),
+    "long.npy": lambda file: np.save(
+        file, np.column_stack([USERS, ITEMS, VALUES, USERS + 1000])
+    ),
     "named.npy": lambda file: np.save(
         file,
         np.rec.fromarrays([VALUES, USERS, ITEMS], names=["rating", "user", "item"]),
@@ -376,9 +414,13 @@ MATRICES = {
     "wide.npy": save_dense,
     "plural.npz": save_plurals,
     "sparse.npz": lambda file: save_npz(file, csc_array(by_place())),
-    "long.mat": lambda file: savemat(file, {"R": np.column_stack([USERS, ITEMS, VALUES])}),
+    "long.mat": lambda file: savemat(
+        file, {"R": np.column_stack([USERS, ITEMS, VALUES])}
+    ),
     "sparse.mat": lambda file: savemat(file, {"R": csc_array(by_place())}),
-    "sparse.mtx": lambda file: mmwrite(file, by_place().tocsr()[1:, 1:], symmetry="general"),
+    "sparse.mtx": lambda file: mmwrite(
+        file, by_place().tocsr()[1:, 1:], symmetry="general"
+    ),
 }
 
 
@@ -391,21 +433,33 @@ class TestMatrices:
     def test_of_several_variables_the_ratings_are_read_and_named(self, tmp_path):
         ratings = np.column_stack([USERS, ITEMS, VALUES])
         savemat(tmp_path / "a.mat", {"trust": np.ones((500, 2)), "rating": ratings})
-        assert "The variable 'rating' was read." in ratings_at(tmp_path / "a.mat").assumed[0]
+        assert (
+            "The variable 'rating' was read."
+            in ratings_at(tmp_path / "a.mat").assumed[0]
+        )
 
     def test_a_matrix_of_five_columns_needs_the_column_of_ratings(self, tmp_path):
-        np.save(tmp_path / "a.npy", np.column_stack([USERS, ITEMS, ITEMS, VALUES, VALUES]))
+        np.save(
+            tmp_path / "a.npy", np.column_stack([USERS, ITEMS, ITEMS, VALUES, VALUES])
+        )
         with pytest.raises(BadInput, match="user=1&item=2&rating=4"):
             load(f"{tmp_path / 'a.npy'}?bounds=0,30")
         ratings_at(tmp_path / "a.npy", "bounds=1,5&user=1&item=2&rating=4")
 
-    def test_the_entries_of_a_dense_matrix_market_file_stand_column_by_column(self, tmp_path):
+    def test_the_entries_of_a_dense_matrix_market_file_stand_column_by_column(
+        self, tmp_path
+    ):
         text = "%%MatrixMarket matrix array real general\n% users, items\n2 2\n1\n2\n3\n4\n"
         (tmp_path / "a.mtx").write_text(text)
         table = open_table(tmp_path / "a.mtx", "a.mtx")
         (batch,) = table.batches(range(3))
         rows = list(zip(*(column.to_pylist() for column in batch), strict=True))
-        assert rows == [("1", "1", "1"), ("2", "1", "2"), ("1", "2", "3"), ("2", "2", "4")]
+        assert rows == [
+            ("1", "1", "1"),
+            ("2", "1", "2"),
+            ("1", "2", "3"),
+            ("2", "2", "4"),
+        ]
 
     def test_a_bad_entry_is_left_out_alone(self, tmp_path):
         MATRICES["sparse.mtx"](tmp_path / "a.mtx")
@@ -414,7 +468,9 @@ class TestMatrices:
         first, second = ratings_at(tmp_path / "a.mtx.gz").problems
         assert (first.lines, second.lines) == ((41,), (40,))
 
-    @pytest.mark.parametrize("kind", ["coordinate complex general", "coordinate real symmetric"])
+    @pytest.mark.parametrize(
+        "kind", ["coordinate complex general", "coordinate real symmetric"]
+    )
     def test_a_matrix_market_file_of_another_kind_is_refused(self, tmp_path, kind):
         (tmp_path / "a.mtx").write_text(f"%%MatrixMarket matrix {kind}\n2 2 1\n1 1 1\n")
         with pytest.raises(BadInput, match="no Matrix Market file of ratings"):
@@ -463,11 +519,14 @@ class TestDatabases:
         ],
         ids=str,
     )
-    def test_a_cell_of_another_type_decides_about_its_row_alone(self, tmp_path, types, row, n_kept):
+    def test_a_cell_of_another_type_decides_about_its_row_alone(
+        self, tmp_path, types, row, n_kept
+    ):
         database = sqlite3.connect(tmp_path / "a.db")
         database.execute(f"CREATE TABLE ratings ({types})")
         database.executemany(
-            "INSERT INTO ratings VALUES (?, ?, ?, ?)", [(*cells, 5) for cells in TRIPLETS]
+            "INSERT INTO ratings VALUES (?, ?, ?, ?)",
+            [(*cells, 5) for cells in TRIPLETS],
         )
         database.execute(f"INSERT INTO ratings VALUES ({row})")
         database.commit()

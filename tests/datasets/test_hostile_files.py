@@ -33,10 +33,14 @@ def _children(tmp_path, monkeypatch, in_process):
     monkeypatch.setattr(sandbox, "is_inside", False)
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     # what takes long is refused soon
-    monkeypatch.setattr(session_files, "UPLOAD", replace(session_files.UPLOAD, seconds=5))
+    monkeypatch.setattr(
+        session_files, "UPLOAD", replace(session_files.UPLOAD, seconds=5)
+    )
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="thousands of new processes would take hours")
+@pytest.mark.skipif(
+    not hasattr(os, "fork"), reason="thousands of new processes would take hours"
+)
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOUND)
 def test_damaged_files(kind, tmp_path):
@@ -87,11 +91,15 @@ def test_every_file_that_ever_did_harm(file, monkeypatch):
 class TestTheChild:
     def test_a_crash_is_a_refusal(self):
         """scipy's reader follows this file out of its memory."""
-        file = next(path for path in HARMFUL_FILES if path.name.startswith("reader-crash"))
+        file = next(
+            path for path in HARMFUL_FILES if path.name.startswith("reader-crash")
+        )
         with pytest.raises(BadInput, match="damaged so badly"):
             session_files.read(file.read_bytes(), "a.mat", {})
 
-    def test_it_imports_nothing_of_the_folder_it_is_started_in(self, tmp_path, monkeypatch):
+    def test_it_imports_nothing_of_the_folder_it_is_started_in(
+        self, tmp_path, monkeypatch
+    ):
         (tmp_path / "numpy.py").write_text("raise SystemExit(77)")
         monkeypatch.chdir(tmp_path)
         assert session_files.look(SMALL, "a.csv", {}).columns[0] == "user"
@@ -117,7 +125,8 @@ class TestTheChild:
             session_files.look(b"x", "a.csv", {})
 
     @pytest.mark.parametrize(
-        ("error", "code"), [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)]
+        ("error", "code"),
+        [(MemoryError(), sandbox.OUT_OF_MEMORY), (KeyError("x"), sandbox.FAILED)],
     )
     def test_errors_have_exit_codes(self, error, code):
         def task():

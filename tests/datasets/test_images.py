@@ -26,7 +26,9 @@ def test_matlab_images_are_put_upright(tmp_path, by_columns):
         },
     )
     order = "columns" if by_columns else "lines"
-    samples, report = matlab.samples_of(tmp_path / "faces.mat", name="faces", order=order)
+    samples, report = matlab.samples_of(
+        tmp_path / "faces.mat", name="faces", order=order
+    )
     np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
     assert ("column by column" in report.words) == by_columns
     with_order = datasets.load(f"{tmp_path}/faces.mat?key=fea&order={order}")
@@ -42,9 +44,12 @@ def test_how_private_images_are_stored_is_not_read_off_them(tmp_path):
         (faces, faces.swapaxes(1, 2), np.concatenate([faces[:1] * 0, faces[1:]]))
     ):
         savemat(tmp_path / f"{place}.mat", {"fea": rows.reshape(6, -1)})
-    lying, standing, without = (datasets.load(str(tmp_path / f"{place}.mat")) for place in range(3))
+    lying, standing, without = (
+        datasets.load(str(tmp_path / f"{place}.mat")) for place in range(3)
+    )
     assert not lying.public
-    np.testing.assert_allclose(standing.X, faces.reshape(6, -1), rtol=1e-6)  # as MATLAB stores them
+    # as MATLAB stores them
+    np.testing.assert_allclose(standing.X, faces.reshape(6, -1), rtol=1e-6)
     np.testing.assert_allclose(lying.X, faces.swapaxes(1, 2).reshape(6, -1), rtol=1e-6)
     assert np.array_equal(without.X[1:], lying.X[1:])
 
@@ -66,7 +71,9 @@ def test_images_that_are_no_square_need_their_size(tmp_path):
         datasets.load(path + "?key=gnd")
 
 
-@pytest.mark.parametrize("content", [b"not matlab", b"MATLAB 5.0 MAT-file" + bytes(200)])
+@pytest.mark.parametrize(
+    "content", [b"not matlab", b"MATLAB 5.0 MAT-file" + bytes(200)]
+)
 def test_what_is_no_matlab_file_is_refused(tmp_path, content):
     (tmp_path / "faces.mat").write_bytes(content)
     with pytest.raises(BadInput, match=r"faces\.mat"):
@@ -89,7 +96,8 @@ def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path):
     assert samples.X.shape == (6, 144)
     assert samples.image == (12, 12)
     assert (report.read, report.kept) == (8, 6)
-    assert samples.assumptions == (matlab.IMAGE_SIZE_IS_PUBLIC,)  # it is that of somebody's picture
+    # it is that of somebody's picture
+    assert samples.assumptions == (matlab.IMAGE_SIZE_IS_PUBLIC,)
     with_size = datasets.load(str(tmp_path / "faces.zip") + "?image=6x6")
     assert with_size.X.shape == (6, 36)
     assert with_size.assumptions == (sample_sets.NUMBER_IS_PUBLIC,)

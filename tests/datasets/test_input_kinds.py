@@ -16,7 +16,9 @@ FRAME = pd.DataFrame(
         "user_id": [f"u{u}" for u in range(12) for _ in range(4)],
         "item_id": [(u + 3 * k) % 9 for u in range(12) for k in range(4)],
         "rating": [1 + (u * k) % 9 / 2 for u in range(12) for k in range(4)],
-        "timestamp": [1_600_000_000 + (37 * u + k) % 48 for u in range(12) for k in range(4)],
+        "timestamp": [
+            1_600_000_000 + (37 * u + k) % 48 for u in range(12) for k in range(4)
+        ],
     }
 )
 RECBOLE = ["user_id:token", "item_id:token", "rating:float", "timestamp:float"]
@@ -31,7 +33,9 @@ def _sqlite(file, frame):
 def _ods(file, frame):
     pytest.importorskip("odf")
     with pd.ExcelWriter(file) as book:
-        pd.DataFrame({"about": ["this"]}).to_excel(book, sheet_name="notes", index=False)
+        pd.DataFrame({"about": ["this"]}).to_excel(
+            book, sheet_name="notes", index=False
+        )
         frame.to_excel(book, sheet_name="seen", index=False)
 
 
@@ -43,11 +47,15 @@ LINES = {"orient": "records", "lines": True}
 # by what is said of a file: how it is written
 WRITERS = {
     "r.csv": lambda file, frame: frame.to_csv(file, index=False),
-    "r.jsonl": lambda file, frame: frame.assign(tags=[["a"]] * len(frame)).to_json(file, **LINES),
+    "r.jsonl": lambda file, frame: frame.assign(tags=[["a"]] * len(frame)).to_json(
+        file, **LINES
+    ),
     "r.json": lambda file, frame: frame.to_json(file, orient="records"),
     "r.jsonl.gz": lambda file, frame: frame.to_json(file, **LINES),
     "r.feather": lambda file, frame: frame.to_feather(file),
-    "r.inter": lambda file, frame: frame.to_csv(file, sep="\t", index=False, header=RECBOLE),
+    "r.inter": lambda file, frame: frame.to_csv(
+        file, sep="\t", index=False, header=RECBOLE
+    ),
     "r.npz": _npz,
     "r.db?table=seen": _sqlite,
     "sqlite:///r.db?table=seen": _sqlite,
@@ -66,14 +74,18 @@ def written(folder, place):
 def load_from(folder, place, **facts):
     """The ratings at a place in the folder, with more said after it."""
     path, _, query = place.partition("?")
-    query_facts = "&".join([*([query] if query else []), *(f"{k}={v}" for k, v in facts.items())])
+    query_facts = "&".join(
+        [*([query] if query else []), *(f"{k}={v}" for k, v in facts.items())]
+    )
     return load(f"{path if '://' in path else folder / path}?{query_facts}")
 
 
 @pytest.mark.parametrize("place", WRITERS)
 def test_every_kind_holds_the_same_ratings(tmp_path, place):
     (tmp_path / "first").mkdir()
-    expected = load_from(tmp_path / "first", written(tmp_path / "first", "r.csv"), bounds="1,5")
+    expected = load_from(
+        tmp_path / "first", written(tmp_path / "first", "r.csv"), bounds="1,5"
+    )
     ratings = load_from(tmp_path, written(tmp_path, place), bounds="1,5")
     assert ratings.labels == expected.labels == tuple(map(str, range(9)))
     assert ratings.n_users == 12
@@ -94,7 +106,9 @@ def test_a_wide_table_is_a_row_for_each_user(tmp_path):
         assert ratings.labels == expected.labels
         assert len(ratings) == len(expected) < 12 * 9
         for part in ("users", "items", "values"):
-            np.testing.assert_array_equal(getattr(ratings, part), getattr(expected, part))
+            np.testing.assert_array_equal(
+                getattr(ratings, part), getattr(expected, part)
+            )
     wide[[*wide.columns[1:], "user_id"]].to_csv(tmp_path / "last.csv", index=False)
     last = load_from(tmp_path, "last.csv", layout="wide", user="user_id", bounds="1,5")
     np.testing.assert_array_equal(last.values, expected.values)
@@ -103,7 +117,9 @@ def test_a_wide_table_is_a_row_for_each_user(tmp_path):
 
 
 def test_pickles_are_not_read(tmp_path):
-    np.savez(tmp_path / "p.npz", user=np.array([{"a": 1}], object), item=[1], rating=[1])
+    np.savez(
+        tmp_path / "p.npz", user=np.array([{"a": 1}], object), item=[1], rating=[1]
+    )
     with pytest.raises(BadInput, match="allow_pickle"):
         load_from(tmp_path, "p.npz", bounds="1,5")
 

@@ -17,9 +17,14 @@ from dpmf_core.runs.specification import RunSpec
 
 ROWS = [(u, i, 1 + (u * i) % 5) for u in range(30) for i in range(1, 9)]
 FILMS = pd.DataFrame(
-    {"movieId": range(1, 9), "year": range(1990, 1998), "genre": ["Drama|War", "Comedy"] * 4}
+    {
+        "movieId": range(1, 9),
+        "year": range(1990, 1998),
+        "genre": ["Drama|War", "Comedy"] * 4,
+    }
 )
-YEARS = (np.arange(8) - 3.5) * 0.5 / np.sqrt(63 / 12)  # 63 / 12: the variance of 8 whole numbers
+# 63 / 12: the variance of 8 whole numbers
+YEARS = (np.arange(8) - 3.5) * 0.5 / np.sqrt(63 / 12)
 
 
 @pytest.fixture
@@ -28,7 +33,9 @@ def folder(tmp_path):
     (tmp_path / "ratings.csv").write_text(f"user,item,rating\n{lines}")
     FILMS.to_csv(tmp_path / "films.csv", index=False)
     FILMS.to_csv(tmp_path / "films.tsv.gz", index=False, sep="\t")
-    FILMS.assign(genre=FILMS.genre.str.split("|")).to_parquet(tmp_path / "films.parquet")
+    FILMS.assign(genre=FILMS.genre.str.split("|")).to_parquet(
+        tmp_path / "films.parquet"
+    )
     return tmp_path
 
 
@@ -87,17 +94,28 @@ def test_files_that_are_no_table_of_items(folder, name, content, words):
 def test_a_frame_of_items_beside_a_frame_of_ratings(folder):
     ratings = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
     options = {"epsilon": 2.0, "delta": 1e-5, "seed": 3}
-    by_path = fit(path(folder, "films.csv"), "content", seed=3, item_features="public", keep=False)
+    by_path = fit(
+        path(folder, "films.csv"), "content", seed=3, item_features="public", keep=False
+    )
     run = fit(ratings, "content", seed=3, item_features=FILMS, bounds=(1, 5))
     assert run.arrays.keys() == by_path.arrays.keys()
     for name, array in run.arrays.items():
         assert np.array_equal(array, by_path.arrays[name])
-    private = fit(ratings, "private-bias", item_features=FILMS, bounds=(1, 5), **options)
+    private = fit(
+        ratings, "private-bias", item_features=FILMS, bounds=(1, 5), **options
+    )
     plain = fit(ratings, "private-bias", bounds=(1, 5), **options)
-    assert "the items' features (year, genre)" in private.record.guarantee.taken_as_public
+    assert (
+        "the items' features (year, genre)" in private.record.guarantee.taken_as_public
+    )
     assert private.record.key != plain.record.key
     with pytest.raises(BadInput, match="'plot'"):
-        fit(ratings, "content", bounds=(1, 5), item_features=FILMS.assign(plot=list("abcdefgh")))
+        fit(
+            ratings,
+            "content",
+            bounds=(1, 5),
+            item_features=FILMS.assign(plot=list("abcdefgh")),
+        )
     with pytest.raises(BadInput, match="item_table='films"):
         fit("cinema-small", "content", item_features=FILMS)
 
@@ -117,7 +135,8 @@ def test_a_table_of_items_without_a_header_is_read_by_place(folder):
     assert ratings.item_features.names == ("column 6", "column 7")
     assert ratings.item_features.values[:, 0].tolist() == [1, 0, 1, 0] * 2
     assert (
-        "u.item has no header: its first column was taken as the item ids" in ratings.report.words
+        "u.item has no header: its first column was taken as the item ids"
+        in ratings.report.words
     )
 
 
@@ -129,26 +148,37 @@ def test_a_table_of_items_without_numbers_may_lack_a_header(folder):
     features = datasets.load(path(folder, "a.csv")).item_features
     assert features.names == ("column 2: Buch", "column 2: Film")
     assert features.values[:, 0].tolist() == [1, 0] * 4
-    (folder / "b.csv").write_text("\n".join(["film;1990", *rows]))  # not two numbers in a row
-    assert datasets.load(path(folder, "b.csv")).item_features.names == ("1990: Buch", "1990: Film")
+    # not two numbers in a row
+    (folder / "b.csv").write_text("\n".join(["film;1990", *rows]))
+    assert datasets.load(path(folder, "b.csv")).item_features.names == (
+        "1990: Buch",
+        "1990: Film",
+    )
 
 
 def test_the_encoding_of_a_table_of_items_is_declared_for_it_alone(folder):
     rows = [f"{item};{'Größe' if item % 2 else 'Maß'}" for item in range(1, 9)]
     (folder / "a.csv").write_bytes("\n".join(["id;Sparte", *rows]).encode("mac_roman"))
-    features = datasets.load(path(folder, "a.csv", "&item_encoding=mac_roman")).item_features
+    features = datasets.load(
+        path(folder, "a.csv", "&item_encoding=mac_roman")
+    ).item_features
     assert features.names == ("Sparte: Größe", "Sparte: Maß")
     with pytest.raises(BadInput, match="no encoding 'klingon'"):
         datasets.load(path(folder, "a.csv", "&item_encoding=klingon"))
 
 
 def test_ids_are_matched_by_their_canonical_text(folder):
-    FILMS.assign(movieId=FILMS.movieId.astype(float)).to_csv(folder / "films.csv", index=False)
+    FILMS.assign(movieId=FILMS.movieId.astype(float)).to_csv(
+        folder / "films.csv", index=False
+    )
     assert datasets.load(path(folder, "films.csv")).report is not None
 
 
 def test_titles_with_the_half_of_a_separator_are_read(folder):
-    rows = [f"{item}::Amélie: Part {item}::{'War' if item % 2 else 'Film'}" for item in range(1, 9)]
+    rows = [
+        f"{item}::Amélie: Part {item}::{'War' if item % 2 else 'Film'}"
+        for item in range(1, 9)
+    ]
     (folder / "movies.dat").write_bytes("\n".join(rows).encode("latin-1"))
     features = datasets.load(path(folder, "movies.dat")).item_features
     assert features.names == ("column 3: Film", "column 3: War")
@@ -170,7 +200,10 @@ def test_items_are_named_by_their_table(folder):
 
 
 def test_cells_of_an_item_table_may_contain_line_breaks(folder):
-    rows = [f'{item},"{"Drama" if item % 2 else "War"}","a\nlong plot"' for item in range(1, 9)]
+    rows = [
+        f'{item},"{"Drama" if item % 2 else "War"}","a\nlong plot"'
+        for item in range(1, 9)
+    ]
     (folder / "films.csv").write_text("\n".join(["id,genre,plot", *rows]))
     features = datasets.load(path(folder, "films.csv")).item_features
     assert features.names == ("genre: Drama", "genre: War")

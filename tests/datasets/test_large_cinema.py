@@ -16,7 +16,9 @@ DIGEST = "a5e18e1ef6c2c29775fef0a71eb7dd7ff3759b09a822d4ced239c7dd915308ac"
 
 
 def cinema(n_users, seed=0):
-    return large_cinema.large_cinema(replace(LARGE["cinema-10m"], n_users=n_users), seed)
+    return large_cinema.large_cinema(
+        replace(LARGE["cinema-10m"], n_users=n_users), seed
+    )
 
 
 @pytest.fixture(scope="module")

@@ -59,7 +59,8 @@ def test_a_table_becomes_a_data_set_like_any_other():
         Kind.CLAMPED_VALUE: 1,
     }
     ratings = datasets.load(upload.entry.id)
-    assert rows_of(ratings) == rows_of(upload.data)  # a file names users by keys, not in order
+    # a file names users by keys, not in order
+    assert rows_of(ratings) == rows_of(upload.data)
     assert ratings.titles == upload.data.titles == ("Chair", "Lamp")
     assert ratings.bounds == (0.5, 5.0) and ratings.assumptions and not ratings.public
 
@@ -71,7 +72,11 @@ def test_names_cannot_be_guessed_nor_leave_the_folder():
     assert not {"/", "\n"} & set(hostile.entry.title)
     assert brought().entry.id != hostile.entry.id
     assert path.parent.stat().st_mode & 0o077 == 0
-    for name in ("cinema", f"{session_files.home()}/../../x.csv", "/elsewhere/uploads/x.csv"):
+    for name in (
+        "cinema",
+        f"{session_files.home()}/../../x.csv",
+        "/elsewhere/uploads/x.csv",
+    ):
         assert not session_files.is_own(name)
 
 
@@ -122,7 +127,10 @@ def test_a_run_on_it_is_never_in_the_shared_store(tmp_path):
 SECRET = "ward-7-depression"
 REFUSALS = {
     "outside.zip": (zip_of(**{f"____/{SECRET}/a__csv": TABLE}), "a"),
-    "two.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}), "two.zip"),
+    "two.zip": (
+        zip_of(**{f"{SECRET}/a__csv": TABLE, f"{SECRET}/b__csv": TABLE}),
+        "two.zip",
+    ),
     "one.zip": (zip_of(**{f"{SECRET}/a__csv": TABLE}), "one.zip"),
     "none.zip": (zip_of(**{f"{SECRET}/a__exe": "x"}), "none.zip"),
     "cut.zip": (zip_of(**{f"{SECRET}/a__txt": TABLE})[:60], "cut.zip"),

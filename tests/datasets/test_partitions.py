@@ -15,7 +15,16 @@ from dpmf_datasets.readers import text_tables
 from tests.support.parts import in_files
 
 COLUMNS = ("users", "items", "values", "order")
-FACTS = ("n_users", "n_items", "bounds", "titles", "labels", "assumptions", "public", "origin")
+FACTS = (
+    "n_users",
+    "n_items",
+    "bounds",
+    "titles",
+    "labels",
+    "assumptions",
+    "public",
+    "origin",
+)
 
 
 def lines(count=900, users=60, seed=0):
@@ -46,7 +55,14 @@ def assert_same(parts, whole):
         assert getattr(ratings, fact) == getattr(whole, fact), fact
 
 
-MESSY = ["a,film 1,4,", "007,film 1,5,", "7,film 1,1,", "b,film 2,x,", "c,,3,", "7,film 1,4,"]
+MESSY = [
+    "a,film 1,4,",
+    "007,film 1,5,",
+    "7,film 1,1,",
+    "b,film 2,x,",
+    "c,,3,",
+    "7,film 1,4,",
+]
 
 
 @pytest.mark.parametrize("count", [None, 1, 61])
@@ -61,7 +77,10 @@ def test_they_hold_what_the_table_holds(count, batch, tmp_path, monkeypatch):
     ("header", "rows"),
     [
         ("user,item,rating", [row.rstrip(",") for row in MESSY]),
-        ("user,item,rating,title", [f"{row}Title of {row.split(',')[1]}" for row in MESSY]),
+        (
+            "user,item,rating,title",
+            [f"{row}Title of {row.split(',')[1]}" for row in MESSY],
+        ),
         ("who,what,score", ["x,1,0.5", "y,2,9", *(f"{k},3,4.5" for k in range(30))]),
     ],
     ids=["texts", "titles", "outside"],
@@ -87,7 +106,11 @@ def test_several_files_are_one_set(how, tmp_path):
     assert parts.origin != whole.origin
 
 
-DAYS = [f"u{user},i{item},4,{10**9 + user + item}" for user in range(20) for item in range(5)]
+DAYS = [
+    f"u{user},i{item},4,{10**9 + user + item}"
+    for user in range(20)
+    for item in range(5)
+]
 
 
 def two_files(folder, first, second):
@@ -102,12 +125,22 @@ def text(rows, header="user,item,rating,time"):
 
 
 @pytest.mark.parametrize(
-    "row", ["zed,i1,4,1000000000.5", "zed,i1,4,5", "zed,i1,4,25/01/2020", "zed,i1,1000000000,1"]
+    "row",
+    [
+        "zed,i1,4,1000000000.5",
+        "zed,i1,4,5",
+        "zed,i1,4,25/01/2020",
+        "zed,i1,1000000000,1",
+    ],
 )
 def test_one_persons_row_in_a_later_file_changes_no_other_rows(row, tmp_path):
     first, later = text(DAYS[:80]), DAYS[80:]
-    before = partitioned("before", two_files(tmp_path / "before", first, text(later))).together()
-    after = partitioned("after", two_files(tmp_path / "after", first, text([*later, row])))
+    before = partitioned(
+        "before", two_files(tmp_path / "before", first, text(later))
+    ).together()
+    after = partitioned(
+        "after", two_files(tmp_path / "after", first, text([*later, row]))
+    )
     others = after.together()
     kept = others.users < before.n_users  # zed is the last by alphabet
     assert np.array_equal(others.order[kept], before.order)
@@ -124,7 +157,9 @@ def test_times_of_all_files_are_read_like_those_of_the_first(tmp_path):
 
 
 @pytest.mark.parametrize("header", ["user,item,rating,time", ""])
-@pytest.mark.parametrize("rows", [[], ["zed,i1,bad,1"], ["zed,abc,bad,x"], ["zed,i1,0,1"]])
+@pytest.mark.parametrize(
+    "rows", [[], ["zed,i1,bad,1"], ["zed,abc,bad,x"], ["zed,i1,0,1"]]
+)
 def test_a_file_without_usable_rows_is_left_out(header, rows, tmp_path):
     source = two_files(tmp_path / "days", text(DAYS, header), text(rows, header))
     report = datasets.import_partitions("some", source)
@@ -135,7 +170,10 @@ def test_a_file_without_usable_rows_is_left_out(header, rows, tmp_path):
 def test_rules_on_unusable_rows_hold_for_all_files_together(tmp_path):
     unusable = [f"u{user},i{user},bad,1" for user in range(200)]
     outside = [f"u{user},i{user},9,1" for user in range(50)]
-    for second, words in ((unusable, "200 of the 300 rows"), (outside, "50 of the 150 ratings")):
+    for second, words in (
+        (unusable, "200 of the 300 rows"),
+        (outside, "50 of the 150 ratings"),
+    ):
         source = two_files(tmp_path / "days", text(DAYS), text(second))
         with pytest.raises(BadInput, match=words) as caught:
             datasets.import_partitions("some", source)
@@ -154,7 +192,9 @@ def test_a_public_item_table_comes_with_them(tmp_path):
     assert parts.assumptions == whole.assumptions
 
 
-@pytest.mark.parametrize("stage", ["reading some.csv", "gathering", "writing partitions"])
+@pytest.mark.parametrize(
+    "stage", ["reading some.csv", "gathering", "writing partitions"]
+)
 def test_an_import_that_was_stopped_leaves_nothing(stage, tmp_path):
     source = table(tmp_path / "some.csv", lines())
 

@@ -47,7 +47,9 @@ def test_a_column_says_whose_a_document_is(tmp_path):
     assert samples.n_people == 3
     assert (samples.unit, samples.privacy_unit) == ("document", "person")
     assert PEOPLE_ARE_COUNTED in samples.assumptions
-    with_number = datasets.load(f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10")
+    with_number = datasets.load(
+        f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10"
+    )
     assert with_number.n_people == with_number.shape.n_units == 10
     assert PEOPLE_ARE_COUNTED not in with_number.assumptions
 
@@ -128,12 +130,18 @@ def test_an_upload_keeps_its_people(tmp_path):
     assert whose(datasets.load(upload.entry.id)) == [0, 0, 1, 1]
     alone = session_files.read(file.getvalue(), "faces.zip", {})
     assert (alone.entry.n_people, alone.entry.unit) == (None, "image")
-    assert datasets.load(alone.entry.id).fingerprint != datasets.load(upload.entry.id).fingerprint
+    assert (
+        datasets.load(alone.entry.id).fingerprint
+        != datasets.load(upload.entry.id).fingerprint
+    )
 
 
 def test_the_person_is_the_unit_of_a_run(tmp_path):
     rng = np.random.default_rng(1)
-    savemat(tmp_path / "x.mat", {"fea": rng.integers(0, 255, (60, 16)), "gnd": np.arange(60) % 12})
+    savemat(
+        tmp_path / "x.mat",
+        {"fea": rng.integers(0, 255, (60, 16)), "gnd": np.arange(60) % 12},
+    )
     path = f"{tmp_path / 'x.mat'}?key=fea&image=4,4"
     for name in ("oneshot-nmf", "dp-nmf"):
         records = {}
@@ -169,5 +177,11 @@ def test_a_row_without_a_person_is_left_out_with_its_words(tmp_path):
 
 
 def test_one_person_written_as_several_numbers_is_one(tmp_path):
-    (tmp_path / "notes.csv").write_text("who,text\n1,red lamp\n1.0,blue chair\n02,red chair\n")
-    assert whose(datasets.load(f"{tmp_path / 'notes.csv'}?text=text&group=who")) == [1, 1, 0]
+    (tmp_path / "notes.csv").write_text(
+        "who,text\n1,red lamp\n1.0,blue chair\n02,red chair\n"
+    )
+    assert whose(datasets.load(f"{tmp_path / 'notes.csv'}?text=text&group=who")) == [
+        1,
+        1,
+        0,
+    ]

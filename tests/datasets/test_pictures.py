@@ -58,7 +58,9 @@ def test_deep_pictures_are_scaled_by_their_depth(tmp_path, name, content):
 
 
 def test_a_picture_whose_white_only_its_pixels_tell_is_left_out(tmp_path):
-    path = folder(tmp_path / "x", a_tif=picture_bytes((2 * RAMP).astype(np.float32), "tiff"))
+    path = folder(
+        tmp_path / "x", a_tif=picture_bytes((2 * RAMP).astype(np.float32), "tiff")
+    )
     pictures, problems = read(path)
     assert "a.tif" not in pictures and problems == {picture_files.NO_WHITE: 1}
 
@@ -73,7 +75,10 @@ def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path):
     assert {picture.shape for picture in pictures.values()} == {(6, 8)}
     assert pictures["a.png"].max() == 0
     assert pictures["b.png"].min() == 1
-    assert problems == {picture_files.RESIZED_PICTURE: 1, picture_files.STRETCHED_PICTURE: 1}
+    assert problems == {
+        picture_files.RESIZED_PICTURE: 1,
+        picture_files.STRETCHED_PICTURE: 1,
+    }
     samples, _report = picture_files.pictures(path, name="x")
     assert samples.assumptions == (picture_files.IMAGE_SIZE_IS_PUBLIC,)
     with_size, problems = read(path, image=(3, 4))
@@ -102,7 +107,12 @@ def test_pictures_are_turned_upright(tmp_path, form, orientation, turn):
     upright = picture_bytes(eight(turn(RAMP)))
     path = tmp_path / "x"
     path.mkdir()
-    for name, content in (("a", sideways), ("b", upright), ("c", upright), ("d", upright)):
+    for name, content in (
+        ("a", sideways),
+        ("b", upright),
+        ("c", upright),
+        ("d", upright),
+    ):
         (path / f"{name}.{form}").write_bytes(content)
     pictures, problems = read(path)
     np.testing.assert_allclose(pictures[f"a.{form}"], turn(RAMP), atol=0.02)
@@ -131,9 +141,13 @@ def test_what_is_transparent_is_white(tmp_path):
     half_black[:, 4:, 3] = 255  # black on the right, nothing on the left
     solid = np.dstack([eight(), eight(), eight(), np.full((6, 8), 255, np.uint8)])
     pictures, problems = read(
-        folder(tmp_path / "x", a_png=picture_bytes(half_black), b_png=picture_bytes(solid))
+        folder(
+            tmp_path / "x", a_png=picture_bytes(half_black), b_png=picture_bytes(solid)
+        )
     )
-    np.testing.assert_array_equal(pictures["a.png"], np.repeat([[1.0] * 4 + [0.0] * 4], 6, axis=0))
+    np.testing.assert_array_equal(
+        pictures["a.png"], np.repeat([[1.0] * 4 + [0.0] * 4], 6, axis=0)
+    )
     np.testing.assert_allclose(pictures["b.png"], RAMP, atol=2e-3)
     assert problems == {picture_files.TRANSPARENT: 1}
 
@@ -141,7 +155,9 @@ def test_what_is_transparent_is_white(tmp_path):
 @pytest.mark.parametrize("form", ["png", "jpeg", "gif", "bmp", "tiff", "ppm"])
 def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path, form):
     """Whatever is missing: it is left out and counted, or every pixel is there."""
-    whole = picture_bytes(np.random.default_rng(0).integers(0, 256, (6, 8)).astype(np.uint8), form)
+    whole = picture_bytes(
+        np.random.default_rng(0).integers(0, 256, (6, 8)).astype(np.uint8), form
+    )
     path = folder(tmp_path / "x")
     (path / f"a.{form}").write_bytes(whole)
     originals, problems = read(path)
@@ -155,5 +171,8 @@ def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path, form):
         else:
             refusals += 1
             assert sum(problems.values()) == 1
-            assert set(problems) <= {picture_files.DAMAGED_PICTURE, picture_files.UNREADABLE}
+            assert set(problems) <= {
+                picture_files.DAMAGED_PICTURE,
+                picture_files.UNREADABLE,
+            }
     assert refusals > 20

@@ -36,7 +36,9 @@ def _as_server(folder):
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
     """The address of a database `films` with a table and a view of ratings."""
-    psycopg = pytest.importorskip(DRIVER, reason="no driver for PostgreSQL: pip install psycopg")
+    psycopg = pytest.importorskip(
+        DRIVER, reason="no driver for PostgreSQL: pip install psycopg"
+    )
     initdb, control = _program("initdb"), _program("pg_ctl")
     if initdb is None or control is None:
         pytest.skip("PostgreSQL is not installed: its initdb and pg_ctl are not found")
@@ -48,21 +50,35 @@ def server(tmp_path_factory):
         kind = ("-U", "me", "-A", "trust", "-E", "UTF8", "--locale=C")
         command = [initdb, "--no-sync", "-D", str(data), *kind]
         subprocess.run(command, check=True, capture_output=True, cwd=folder, **whom)
-        start = [control, "-D", str(data), "-w", "-l", str(folder / "log"), "-o", listen, "start"]
+        start = [
+            control,
+            "-D",
+            str(data),
+            "-w",
+            "-l",
+            str(folder / "log"),
+            "-o",
+            listen,
+            "start",
+        ]
         subprocess.run(start, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom)
         try:
             place = {"host": str(folder), "user": "me", "autocommit": True}
             with psycopg.connect(dbname="postgres", **place) as db:
                 db.execute("CREATE DATABASE films")
             with psycopg.connect(dbname="films", **place) as db:
-                db.execute("CREATE TABLE seen (user_id int, item_id text, rating numeric)")
+                db.execute(
+                    "CREATE TABLE seen (user_id int, item_id text, rating numeric)"
+                )
                 with db.cursor() as cursor:
                     cursor.executemany("INSERT INTO seen VALUES (%s, %s, %s)", ROWS)
                 db.execute("CREATE VIEW good AS SELECT * FROM seen WHERE rating >= 3")
             yield f"postgresql+{DRIVER}://me@/films?host={folder}"
         finally:
             stop = [control, "-D", str(data), "-m", "immediate", "stop"]
-            subprocess.run(stop, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom)
+            subprocess.run(
+                stop, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom
+            )
     finally:
         shutil.rmtree(folder)
 

@@ -23,7 +23,9 @@ from dpmf_datasets import catalogue, fetch, import_, load, npz_folder, present
 from dpmf_datasets.published import netflix
 from dpmf_datasets.registry import SOURCES
 
-REAL = Path(os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data")
+REAL = Path(
+    os.environ.get("DPMF_REAL_DATA") or Path(__file__).parents[2] / "../shared/data"
+)
 
 
 def rows_of(ratings):
@@ -87,7 +89,11 @@ OFFICIAL = {
     ),
     "ml-10m": (
         "ml-10M100K",
-        {"ratings.dat": lines("::").encode(), "movies.dat": GENRES.encode(), "tags.dat": b"x"},
+        {
+            "ratings.dat": lines("::").encode(),
+            "movies.dat": GENRES.encode(),
+            "tags.dat": b"x",
+        },
         ("1990s", "Drama", "War"),
     ),
     "ml-20m": ("ml-20m", TABLES, ("1990s", "Drama")),
@@ -100,7 +106,9 @@ def release(where, data_id, form="zip"):
     folder, files, _ = OFFICIAL[data_id]
     if form == "zip":
         members = {f"{folder}/{name}": content for name, content in files.items()}
-        return zipped(where / f"{data_id}.zip", members, compression=zipfile.ZIP_DEFLATED)
+        return zipped(
+            where / f"{data_id}.zip", members, compression=zipfile.ZIP_DEFLATED
+        )
     for name, content in files.items():
         write(where / "unpacked" / folder / name, content)
     return where / "unpacked" / (folder if form == "folder" else "")
@@ -133,7 +141,9 @@ def test_official_layouts(tmp_path, data_id, form):
 def cut(share):
     def act(where):
         archive = release(where, "ml-1m")
-        return write(archive, archive.read_bytes()[: int(archive.stat().st_size * share)])
+        return write(
+            archive, archive.read_bytes()[: int(archive.stat().st_size * share)]
+        )
 
     return act
 
@@ -160,13 +170,19 @@ NO_RELEASE = {
         f"a member {name}": (with_member(name), "outside")
         for name in ("../x", "/etc/x", "ml-1m/../../x", "..\\x", "C:/x")
     },
-    "words": (lambda where: write(where / "other/words.txt", "words").parent, "ratings"),
+    "words": (
+        lambda where: write(where / "other/words.txt", "words").parent,
+        "ratings",
+    ),
     "films alone": (
         lambda where: zipped(where / "b.zip", {"ml-1m/movies.dat": GENRES.encode()}),
         "ratings",
     ),
     "nothing": (lambda where: where / "nowhere", "no file"),
-    "a page": (lambda where: write(where / "c.zip", "<html>not found</html>"), "damaged"),
+    "a page": (
+        lambda where: write(where / "c.zip", "<html>not found</html>"),
+        "damaged",
+    ),
 }
 
 
@@ -181,7 +197,9 @@ def test_what_is_no_release_is_refused_and_leaves_nothing(tmp_path, make, fact):
 def files_in(folder):
     """The files in a data folder, temporary ones included."""
     return sorted(
-        file.name for file in folder.rglob("*") if file.is_file() and file.name != ".lock"
+        file.name
+        for file in folder.rglob("*")
+        if file.is_file() and file.name != ".lock"
     )
 
 
@@ -216,7 +234,9 @@ def server(tmp_path, monkeypatch):
     """A server on this machine in place of the official one; the folder it serves."""
     folder = tmp_path / "served"
     folder.mkdir()
-    serving = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder)))
+    serving = ThreadingHTTPServer(
+        ("127.0.0.1", 0), partial(Quiet, directory=str(folder))
+    )
     threading.Thread(target=serving.serve_forever, daemon=True).start()
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     for name in OFFICIAL:
@@ -248,9 +268,12 @@ def test_fetch_with_the_right_checksum(server, monkeypatch, data_directory):
 
 
 @pytest.mark.parametrize(
-    ("served", "fact"), [(True, "md5 c4d9eecf"), (False, "HTTPError"), (None, "network")]
+    ("served", "fact"),
+    [(True, "md5 c4d9eecf"), (False, "HTTPError"), (None, "network")],
 )
-def test_a_fetch_that_fails_keeps_nothing(server, monkeypatch, data_directory, served, fact):
+def test_a_fetch_that_fails_keeps_nothing(
+    server, monkeypatch, data_directory, served, fact
+):
     if served:
         release(server, "ml-1m")  # with a wrong checksum
     if served is None:
@@ -263,7 +286,11 @@ def test_a_fetch_that_fails_keeps_nothing(server, monkeypatch, data_directory, s
 
 
 REAL_SETS = {
-    "ml-1m": ((6_040, 3_706, 1_000_209), "American Beauty (1999)", "1990s Comedy Drama"),
+    "ml-1m": (
+        (6_040, 3_706, 1_000_209),
+        "American Beauty (1999)",
+        "1990s Comedy Drama",
+    ),
     "ml-100k": (
         (943, 1_682, 100_000),
         "Star Wars (1977)",
@@ -283,7 +310,10 @@ def test_real_movielens(name):
     assert ratings.public and report.problems == ()
     assert ratings.top_items(1).titles == (favourite,)
     row = ratings.item_features.values[ratings.titles.index(favourite)]
-    assert " ".join(sorted(itertools.compress(ratings.item_features.names, row == 1))) == features
+    assert (
+        " ".join(sorted(itertools.compress(ratings.item_features.names, row == 1)))
+        == features
+    )
     if name == "ml-1m":
         counts = np.bincount(ratings.values.astype(int))[1:].tolist()
         assert counts == [56_174, 107_557, 261_197, 348_971, 226_310]
@@ -297,7 +327,9 @@ PRIZE = [(0, 17_769, 1.0), (1, 0, 5.0), (1, 1, 4.0), (2, 0, 3.0), (2, 17_769, 2.
 
 @pytest.mark.parametrize("block", [40, netflix.BLOCK])
 @pytest.mark.parametrize("form", ["folder", "zip", "gzip"])
-def test_netflix_is_read_with_users_renumbered_and_films_kept(tmp_path, form, block, monkeypatch):
+def test_netflix_is_read_with_users_renumbered_and_films_kept(
+    tmp_path, form, block, monkeypatch
+):
     monkeypatch.setattr(netflix, "BLOCK", block)
     titles = "1,2003,Dinosaur Planet\n2,2004,Être, avoir, et plus\n".encode("latin-1")
     files = {
@@ -310,7 +342,9 @@ def test_netflix_is_read_with_users_renumbered_and_films_kept(tmp_path, form, bl
         write(tmp_path / "prize" / name, content)
     source = {
         "folder": tmp_path / "prize",
-        "zip": zipped(tmp_path / "p.zip", {f"download/{it}": files[it] for it in files}),
+        "zip": zipped(
+            tmp_path / "p.zip", {f"download/{it}": files[it] for it in files}
+        ),
         "gzip": write(tmp_path / "combined_data_1.txt.gz", packed),
     }[form]
     report = import_("netflix", source)
@@ -338,7 +372,10 @@ def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path):
     assert len(load("netflix")) == 11
     outside = ["1:", *(f"{user},{user + 5},2005-01-0{user}" for user in range(1, 9))]
     with pytest.raises(BadInput, match="8 of the 8"):
-        import_("netflix", write(tmp_path / "combined_data_1.txt", "\n".join(outside) + "\n"))
+        import_(
+            "netflix",
+            write(tmp_path / "combined_data_1.txt", "\n".join(outside) + "\n"),
+        )
 
 
 def person(**jokes):
@@ -357,7 +394,8 @@ def jokes(*rows, separator=","):
 
 def test_jester_is_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path):
     report = import_(
-        "jester", write(tmp_path / "j.csv", jokes(person(j0=-10, j99=10), person(j5=0.0)))
+        "jester",
+        write(tmp_path / "j.csv", jokes(person(j0=-10, j99=10), person(j5=0.0))),
     )
     ratings = load("jester")
     assert rows_of(ratings) == [(0, 0, 0.0), (0, 99, 5.0), (1, 5, 2.5)]

@@ -19,7 +19,11 @@ from dpmf_datasets.readers.table import report_damage
 from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.readers.text_tables import QUOTING_IS_PUBLIC
 
-GOOD = [f"{user},{item},{1 + (user * item) % 5}" for user in range(1, 6) for item in range(10, 14)]
+GOOD = [
+    f"{user},{item},{1 + (user * item) % 5}"
+    for user in range(1, 6)
+    for item in range(10, 14)
+]
 EPOCH = 978_300_000
 HEADER = "user,item,rating"
 
@@ -67,7 +71,9 @@ def test_a_bad_row_is_left_out_and_told(row, kind):
 def test_lines_are_those_of_the_file_and_five_are_named():
     _, report = read(table(*GOOD, *(["1,10,x"] * 7)))
     assert problems(report)[Kind.NOT_A_NUMBER] == (7, (22, 23, 24, 25, 26))
-    blanks = b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n"
+    blanks = (
+        b"\nuser,item,rating\n1,1,3\n\n   \n2,1,3\n1,2,x\n2,2,3\n2,3,4,5\n2,4,y\n\n"
+    )
     expected = {Kind.NOT_A_NUMBER: (2, (7, 10)), Kind.RAGGED_LINE: (1, (9,))}
     assert problems(read(blanks)[1]) == expected
 
@@ -79,7 +85,13 @@ REPAIRED = {
     "clamped": (["6,10,11", "6,11,-3"], "clamp", CLAMPED_TWO, (6, 22), [5, 1]),
     "left out": (["1,10,11", "9,11,-3"], "leave-out", LEFT_OUT_TWO, (5, 20), []),
     "left out by default": (["1,10,11", "9,11,-3"], None, LEFT_OUT_TWO, (5, 20), []),
-    "averaged": (["8,10,2", "8,10,5"], "clamp", {Kind.DUPLICATE: (1, (23,))}, (6, 21), [3.5]),
+    "averaged": (
+        ["8,10,2", "8,10,5"],
+        "clamp",
+        {Kind.DUPLICATE: (1, (23,))},
+        (6, 21),
+        [3.5],
+    ),
     "a user without ratings is none": (["9,10,x"], "clamp", NO_NUMBER, (5, 20), []),
 }
 
@@ -95,7 +107,9 @@ def test_what_is_repaired(case):
 
 def test_more_than_a_tenth_outside_the_bounds_is_refused_unless_it_is_declared_what_they_become():
     outside = [f"9,{item},{8 + item}" for item in range(3)]
-    assert problems(read(table(*GOOD, *outside[:2]))[1]) == {Kind.OUTSIDE: (2, (22, 23))}
+    assert problems(read(table(*GOOD, *outside[:2]))[1]) == {
+        Kind.OUTSIDE: (2, (22, 23))
+    }
     with pytest.raises(BadInput, match="3 of the 23"):
         read(table(*GOOD, *outside))
     for way, kind in (("leave-out", Kind.OUTSIDE), ("clamp", Kind.CLAMPED_VALUE)):
@@ -123,7 +137,12 @@ def test_a_value_that_most_ratings_outside_have_is_suggested_as_not_rated():
 @pytest.mark.parametrize(("outside", "mean"), [("clamp", 7 / 3), ("leave-out", 1.0)])
 def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, mean):
     """With other rows of person 5 the ratings of everyone else stay the same."""
-    hers = (["5,10,3", "5,11,2"], ["5,10,11"], ["5,10,-3", "5,11,2"], ["5,10,5", "5,13,1"])
+    hers = (
+        ["5,10,3", "5,11,2"],
+        ["5,10,11"],
+        ["5,10,-3", "5,11,2"],
+        ["5,10,5", "5,13,1"],
+    )
     others = ["1,10,9", "2,11,-1", *(row for row in GOOD if row[0] != "5"), *GOOD[:16]]
     rests = []
     for rows in hers:
@@ -172,7 +191,10 @@ def test_a_declared_number_of_users_ends_an_assumption():
     without_users = (ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC)
     assert ratings.assumptions == without_users  # how many items does not say which
     assert read(table(*GOOD), n_users=5)[0].assumptions == without_users
-    assert read(table(*GOOD), n_items=4)[0].assumptions == (USERS_ARE_PUBLIC, *without_users)
+    assert read(table(*GOOD), n_items=4)[0].assumptions == (
+        USERS_ARE_PUBLIC,
+        *without_users,
+    )
     with pytest.raises(BadInput, match="4 users"):
         read(table(*GOOD), n_users=4)
 
@@ -180,7 +202,9 @@ def test_a_declared_number_of_users_ends_an_assumption():
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
 @pytest.mark.parametrize("header", [True, False])
 def test_separators_and_headers(separator, header):
-    rows = [separator.join(row.split(",")) for row in ([HEADER] if header else []) + GOOD]
+    rows = [
+        separator.join(row.split(",")) for row in ([HEADER] if header else []) + GOOD
+    ]
     ratings, report = read("\n".join(rows).encode())
     assert ratings.fingerprint == read(table(*GOOD))[0].fingerprint
     assert report.problems == ()
@@ -199,15 +223,20 @@ def lines(header, row, comma=False):
 
 
 PLAIN = lines(HEADER, "{u},{i},{r}")
-GERMAN = lines("Kundennr;Artikel;Bewertung;bewertet am;Filiale", "{u};{i};{r};{d};Wien", True)
+GERMAN = lines(
+    "Kundennr;Artikel;Bewertung;bewertet am;Filiale", "{u};{i};{r};{d};Wien", True
+)
 TABS = lines("viewer\tmovie title\tmy stars\twatched on", "{u}\t{i}\t{r}\t{d}")
 MESSY = {
     "plain": PLAIN.encode(),
     "German, semicolons, decimal commas": GERMAN.encode(),
     "tabs, byte-order mark": b"\xef\xbb\xbf" + TABS.encode(),
-    "Windows lines, byte-order mark": b"\xef\xbb\xbf" + GERMAN.replace("\n", "\r\n").encode(),
+    "Windows lines, byte-order mark": b"\xef\xbb\xbf"
+    + GERMAN.replace("\n", "\r\n").encode(),
     "decimal commas in quotation marks": lines(HEADER, '{u},{i},"{r}"', True).encode(),
-    "all in quotation marks": lines('"user","item","rating"', '"{u}","{i}","{r}"').encode(),
+    "all in quotation marks": lines(
+        '"user","item","rating"', '"{u}","{i}","{r}"'
+    ).encode(),
     "other order": lines("when,film,opinion stars,member", "{d},{i},{r},{u}").encode(),
     "UTF-16": PLAIN.encode("utf-16"),
     "Windows lines": PLAIN.replace("\n", "\r\n").encode(),
@@ -245,10 +274,14 @@ def test_the_same_ratings_come_out_of_every_table(case, tmp_path):
     assert kinds == {Kind.MISSING, Kind.NOT_A_NUMBER}
 
 
-def test_cells_of_several_lines_are_left_out_and_said_unless_they_are_declared(tmp_path):
+def test_cells_of_several_lines_are_left_out_and_said_unless_they_are_declared(
+    tmp_path,
+):
     file = tmp_path / "reviews.csv"
     rows = [f'{row},"good"' for row in GOOD]
-    file.write_bytes(table(*rows, '7,10,5,"good,', 'very good"', header=f"{HEADER},review"))
+    file.write_bytes(
+        table(*rows, '7,10,5,"good,', 'very good"', header=f"{HEADER},review")
+    )
     ratings = load(f"{file}?bounds=1,5")
     assert ratings.n_users == 5
     assert problems(ratings.report) == {Kind.RAGGED_LINE: (2, (22, 23))}
@@ -274,26 +307,45 @@ def test_titles_in_other_encodings_are_read(tmp_path, encoding, declared):
 
 COLUMNS = {  # of a fourth column, beside user, item and rating
     **dict.fromkeys(
-        ("ReviewDate", "reviewTime", "rated_at", "rating_timestamp", "Created On", "event_ts"),
+        (
+            "ReviewDate",
+            "reviewTime",
+            "rated_at",
+            "rating_timestamp",
+            "Created On",
+            "event_ts",
+        ),
         "time",
     ),
     **dict.fromkeys(("unixReviewTime", "WatchedDate", "timestamp"), "time"),
-    **dict.fromkeys(("release_date", "BirthDate", "member_since_date", "published_on"), None),
+    **dict.fromkeys(
+        ("release_date", "BirthDate", "member_since_date", "published_on"), None
+    ),
     **dict.fromkeys(("play_count", "rating_id", "ratings_count", "points_user"), None),
     **dict.fromkeys(("movie_title", "productName", "Artikelname"), "title"),
-    **dict.fromkeys(("title", "name", "Titel"), None),  # perhaps of a review, or of a person
+    # perhaps of a review, or of a person
+    **dict.fromkeys(("title", "name", "Titel"), None),
 }
 
 
 @pytest.mark.parametrize(("name", "role"), COLUMNS.items())
 def test_a_fourth_column_has_the_role_of_its_name(name, role):
     _, report = read(filled(f"user,item,rating,{name}", "{u},{i},{r},{t}"))
-    expected = {"user": "user", "item": "item", "rating": "rating"} | ({role: name} if role else {})
+    expected = {"user": "user", "item": "item", "rating": "rating"} | (
+        {role: name} if role else {}
+    )
     assert dict(report.columns) == expected
 
 
 NO_RATINGS = [
-    *("rating_time", "ratingTime", "RatingTimestamp", "rating-at", "score_datetime", "stars_day"),
+    *(
+        "rating_time",
+        "ratingTime",
+        "RatingTimestamp",
+        "rating-at",
+        "score_datetime",
+        "stars_day",
+    ),
     *("rated_on", "rating date", "rating_id", "score_name", "points_user"),
 ]
 
@@ -301,12 +353,15 @@ NO_RATINGS = [
 @pytest.mark.parametrize("name", NO_RATINGS)
 def test_a_time_an_id_or_a_count_is_never_the_rating(name):
     content = filled(f"user,item,{name}", "{u},{i},{t}")
-    assert detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating") is None
+    assert (
+        detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating") is None
+    )
 
 
 @pytest.mark.parametrize("header", ["", HEADER])
 @pytest.mark.parametrize(
-    "time", ["{t}", "{t}000", "2021-03-04", "2021-03-04 10:00:00", "3 Mar 2021", "12/25/2020"]
+    "time",
+    ["{t}", "{t}000", "2021-03-04", "2021-03-04 10:00:00", "3 Mar 2021", "12/25/2020"],
 )
 def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header, time):
     content = filled(header, "{u},{i}," + time + ("" if header else ",{r}"))
@@ -328,7 +383,11 @@ def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header, time):
         ("uid,film,stars,ts", "{u},{i},{r},{t}", {}),
         ("", "{u},{i},{t},{r}", {"rating": "column 4", "time": "3"}),
         ("", "{r},{i},{u},{t}", {"user": "3", "rating": "1"}),
-        ("a,b,c,d", "{r},{i},{u},{t}", {"user": "c", "item": "b", "rating": "a", "time": "d"}),
+        (
+            "a,b,c,d",
+            "{r},{i},{u},{t}",
+            {"user": "c", "item": "b", "rating": "a", "time": "d"},
+        ),
         ("user,item,rating,event_date,review_date", "{u},{i},{r},1,{t}", {}),
     ],
 )
@@ -341,7 +400,10 @@ def test_columns_go_by_name_by_place_or_as_they_are_chosen(header, row, columns)
 
 def test_what_leaves_follows_from_no_row():
     """Nobody's value, and no count of what was read, kept or repaired."""
-    (_, one), (_, other) = read(table(*GOOD)), read(table(*GOOD, "1,11,secret", "1,10,3"))
+    (_, one), (_, other) = (
+        read(table(*GOOD)),
+        read(table(*GOOD, "1,11,secret", "1,10,3")),
+    )
     assert one.words != other.words
     assert one.facts == other.facts
     assert not any(secret in str(other.facts) for secret in ("secret", "11"))
@@ -365,7 +427,10 @@ def test_a_rating_whose_time_cannot_be_read_counts_as_the_earliest(time):
 
 @pytest.mark.parametrize("sign", "/.-")
 def test_dates_that_do_not_tell_day_from_month_are_read_as_declared(sign):
-    rows = [f"{row},0{1 + at % 9}{sign}0{1 + at % 7}{sign}2021" for at, row in enumerate(GOOD)]
+    rows = [
+        f"{row},0{1 + at % 9}{sign}0{1 + at % 7}{sign}2021"
+        for at, row in enumerate(GOOD)
+    ]
     content = table(*rows, header="user,item,rating,date")
     orders = []
     for dates in ("dmy", "mdy"):
@@ -383,7 +448,9 @@ def test_a_path_declares_bounds_sizes_and_dates(tmp_path):
     ratings = load(f"{path}?bounds=0.5,5&users=9&dates=dmy")
     assert ratings.bounds == (0.5, 5.0)
     assert (ratings.name, ratings.n_users) == ("mine.csv", 9)
-    orders = [load(f"{path}?bounds=1,5&dates={order}").order for order in ("mdy", "dmy")]
+    orders = [
+        load(f"{path}?bounds=1,5&dates={order}").order for order in ("mdy", "dmy")
+    ]
     assert not np.array_equal(orders[0], orders[1])
     for bad, fact in {
         str(path): "declared",
@@ -417,13 +484,17 @@ def test_a_refusal_advises_a_path_that_is_read(tmp_path, header, row, facts):
     with pytest.raises(BadInput) as error:
         load(f"{file}{'?' if facts else ''}{facts}")
     advice = re.search(r"'(/[^']*\?[^']*)'", str(error.value))[1]
-    assert dict(parse_qsl(facts)).items() <= dict(parse_qsl(advice.partition("?")[2])).items()
+    assert (
+        dict(parse_qsl(facts)).items()
+        <= dict(parse_qsl(advice.partition("?")[2])).items()
+    )
     expected = sorted(float(good.rpartition(",")[2]) for good in GOOD)
     assert sorted(load(advice).values.tolist()) == expected
 
 
 @pytest.mark.parametrize(
-    "fact", ["items=2000000000", "items=1000001", f"items={'9' * 30}", f"users={'9' * 200}"]
+    "fact",
+    ["items=2000000000", "items=1000001", f"items={'9' * 30}", f"users={'9' * 200}"],
 )
 def test_absurd_sizes_are_refused_before_anything_is_allocated(tmp_path, fact):
     (tmp_path / "r.csv").write_bytes(table(*GOOD))
@@ -445,9 +516,17 @@ def test_a_name_among_other_columns_is_no_item_unless_declared(header):
     assert dict(read(content, columns={"item": item})[1].columns)["item"] == item
 
 
-@pytest.mark.parametrize("header", ["user,title,rating", ",user,name,rating", "name,user,rating"])
+@pytest.mark.parametrize(
+    "header", ["user,title,rating", ",user,name,rating", "name,user,rating"]
+)
 def test_a_name_is_the_item_if_no_other_column_may_be(header):
-    filling = {"user": "{u}", "title": "film {i}", "name": "film {i}", "rating": "{r}", "": "1"}
+    filling = {
+        "user": "{u}",
+        "title": "film {i}",
+        "name": "film {i}",
+        "rating": "{r}",
+        "": "1",
+    }
     rows = ",".join(filling[name] for name in header.split(","))
     assert read(filled(header, rows))[0].n_items > 1
 
@@ -462,10 +541,14 @@ def refusal(tmp_path, content, facts="bounds=1,5"):
 
 def test_advice_repeats_little_of_a_file(tmp_path):
     long = "a" * 5000
-    assert len(refusal(tmp_path, filled(f"{long},b{long},c{long}", "{u},{i},{r}"))) < 800
+    assert (
+        len(refusal(tmp_path, filled(f"{long},b{long},c{long}", "{u},{i},{r}"))) < 800
+    )
     wide = [f"extra number {column}" for column in range(250)]
     rows = ",".join([f"{column}" for column in range(1000, 1250)])
-    content = "\n".join([",".join(["user", "film", *wide]), f"a,4,{rows}", f"b,3,{rows}"])
+    content = "\n".join(
+        [",".join(["user", "film", *wide]), f"a,4,{rows}", f"b,3,{rows}"]
+    )
     assert len(refusal(tmp_path, content.encode(), "bounds=1,5&layout=wide")) < 1200
 
 
@@ -479,7 +562,9 @@ def test_advice_repeats_little_of_a_file(tmp_path):
         ("user,rating", "{u},{r}", "", "%3F"),
     ],
 )
-def test_advice_names_no_column_that_is_refused_or_in_use(tmp_path, header, row, facts, wrong):
+def test_advice_names_no_column_that_is_refused_or_in_use(
+    tmp_path, header, row, facts, wrong
+):
     assert wrong not in refusal(tmp_path, filled(header, row), f"bounds=1,5{facts}")
 
 

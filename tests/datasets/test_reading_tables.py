@@ -30,7 +30,9 @@ def table(rows, times=None):
 def read(content):
     table = open_table(io.BytesIO(content), "it.csv")
     declared = Declared((1, 5), outside="clamp")
-    return read_table(table, name="it.csv", declared=declared, advice=after_path("it.csv", {}))
+    return read_table(
+        table, name="it.csv", declared=declared, advice=after_path("it.csv", {})
+    )
 
 
 def by_hand(rows):
@@ -40,7 +42,9 @@ def by_hand(rows):
         pair = (user.strip(), item.strip())
         if all(pair) and value.strip().replace(".", "", 1).lstrip("-").isdecimal():
             ratings.setdefault(pair, []).append(min(max(float(value), 1), 5))
-    return {pair: float(np.float32(np.mean(values))) for pair, values in ratings.items()}
+    return {
+        pair: float(np.float32(np.mean(values))) for pair, values in ratings.items()
+    }
 
 
 def place_of(user):
@@ -53,7 +57,9 @@ def with_names(ratings, users):
     assert len(users) == ratings.n_users
     return {
         (users[u], ratings.labels[i]): float(value)
-        for u, i, value in zip(ratings.users, ratings.items, ratings.values, strict=True)
+        for u, i, value in zip(
+            ratings.users, ratings.items, ratings.values, strict=True
+        )
     }
 
 
@@ -97,17 +103,26 @@ class TestIds:
         assert with_names(ratings, names) == by_hand(rows)
         assert report.read == len(rows)
         other, again = read(table([rows[at] for at in order], (1 + order).tolist()))
-        assert (ratings.fingerprint, ratings.labels) == (other.fingerprint, other.labels)
-        counts = [{it.kind: it.count for it in each.problems} for each in (report, again)]
+        assert (ratings.fingerprint, ratings.labels) == (
+            other.fingerprint,
+            other.labels,
+        )
+        counts = [
+            {it.kind: it.count for it in each.problems} for each in (report, again)
+        ]
         assert counts[0] == counts[1]
 
     def test_007_and_7_stay_two(self):
-        ratings, report = read(table([("1", "007", "1"), ("2", "7", "5"), ("1", "7", "3")]))
+        ratings, report = read(
+            table([("1", "007", "1"), ("2", "7", "5"), ("1", "7", "3")])
+        )
         assert ratings.labels == ("7", "007")
         assert "as 01 and 1" in report.words
 
     def test_7_and_7_point_0_are_one(self):
-        ratings, _ = read(table([("1", "7.0", "1"), ("2", "7", "5"), ("1.00", "7", "3")]))
+        ratings, _ = read(
+            table([("1", "7.0", "1"), ("2", "7", "5"), ("1.00", "7", "3")])
+        )
         assert ratings.labels == ("7",)
         assert ratings.values.tolist() == [2, 5]
 
@@ -128,7 +143,9 @@ class TestDuplicates:
 
 def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch):
     monkeypatch.setattr(text_tables, "BATCH", 40)
-    lines = [f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)]
+    lines = [
+        f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)
+    ]
     content = "\n".join(["user,item,rating,filmtitle", *lines]).encode()
     assert read(content)[0].titles == ("0", "1", "film 2", "film 3", "film 4")
 
@@ -147,7 +164,9 @@ def test_one_id_written_in_two_ways_stays_two_and_is_noted(pair):
     ratings, report = read(table(rows))
     assert ratings.n_users == 3
     assert "1 user may be another written differently" in report.words
-    frame = pd.DataFrame(rows, columns=["user", "item", "rating"]).astype({"rating": float})
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating"]).astype(
+        {"rating": float}
+    )
     in_memory = ratings_of(frame, (1, 5))
     assert in_memory.n_users == 3
     assert "1 user may be another written differently" in in_memory.report.words

@@ -16,7 +16,9 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.frames import ratings_of
 from dpmf_datasets.readers.lines import SEPARATORS, Cutter
 
-CASES = Path(os.environ.get("DPMF_CASES", Path(__file__).parents[2] / "../shared/cases"))
+CASES = Path(
+    os.environ.get("DPMF_CASES", Path(__file__).parents[2] / "../shared/cases")
+)
 FACTS = "bounds=1,5&users=500&items=500"
 N_LINES = 400  # so that what is added comes after the lines that tell the layout
 HEADS = ("user,item,rating,time", "user;item;rating;time", "user\titem\trating\ttime")
@@ -25,12 +27,27 @@ HEADS = ("user,item,rating,time", "user;item;rating;time", "user\titem\trating\t
 def base_lines(separator: str) -> list[str]:
     """Rows of 40 people with all that ids may hold, the separator excepted."""
     rng = np.random.default_rng(5)
-    names = ["plain", '"quoted"', '12" mix', "l'été", "007", "7.0", "a b", '"open quote', "x:y"]
+    names = [
+        "plain",
+        '"quoted"',
+        '12" mix',
+        "l'été",
+        "007",
+        "7.0",
+        "a b",
+        '"open quote',
+        "x:y",
+    ]
     rows = []
     for line in range(N_LINES):
         user = f"u{line % 40}"
         item = f"{names[rng.integers(len(names))]}{rng.integers(6)}"
-        cells = (user, item, str(rng.integers(1, 6)), str(10**9 + int(rng.integers(10**6))))
+        cells = (
+            user,
+            item,
+            str(rng.integers(1, 6)),
+            str(10**9 + int(rng.integers(10**6))),
+        )
         rows.append(separator.join(cells))
     return rows
 
@@ -88,7 +105,9 @@ BROKEN_LINE = st.binary(max_size=20).map(
     hers=st.lists(st.one_of(PERSONS_LINE, BROKEN_LINE), max_size=6),
     place=st.integers(330, N_LINES),
 )
-def test_any_lines_of_one_person_leave_all_others_as_they_are(read, tmp_path, header, hers, place):
+def test_any_lines_of_one_person_leave_all_others_as_they_are(
+    read, tmp_path, header, hers, place
+):
     lines = [line.encode() for line in base_lines(header[4])]
     alone = b"\n".join([header.encode(), *lines, b""])
     together = b"\n".join([header.encode(), *lines[:place], *hers, *lines[place:], b""])
@@ -106,7 +125,9 @@ def test_any_lines_of_one_person_leave_all_others_as_they_are(read, tmp_path, he
 )
 def test_a_block_of_lines_is_cut_as_each_line_is_alone(separator, lines):
     cutter = Cutter(separator, 3)
-    columns, ragged = cutter.columns("".join(f"{line}\n" for line in lines).encode(), range(3))
+    columns, ragged = cutter.columns(
+        "".join(f"{line}\n" for line in lines).encode(), range(3)
+    )
     rows = zip(*(column.to_pylist() for column in columns), strict=True)
     in_block = [[cell.strip() for cell in row] for row in rows]
     alone = [cutter.cells(line) for line in lines]
@@ -121,7 +142,9 @@ def test_a_block_of_lines_is_cut_as_each_line_is_alone(separator, lines):
 
 IDS = st.one_of(
     st.sampled_from([".5", "1.50", "1e3", "007", "-0.0", " 3", "zed", '"', "nan?"]),
-    st.floats(allow_nan=False, allow_infinity=False, width=32).filter(lambda x: x != int(x)),
+    st.floats(allow_nan=False, allow_infinity=False, width=32).filter(
+        lambda x: x != int(x)
+    ),
     st.booleans(),
 )
 
@@ -145,9 +168,13 @@ def frame():
     item=st.one_of(IDS, st.integers(1, 39)),
     rating=st.one_of(st.floats(), st.sampled_from(["x", None, "4,5"])),
 )
-def test_any_row_of_one_person_in_a_frame_leaves_all_others_as_they_are(user, item, rating):
+def test_any_row_of_one_person_in_a_frame_leaves_all_others_as_they_are(
+    user, item, rating
+):
     base = frame()
-    more = pd.DataFrame({"user": [user], "item": [item], "rating": [rating], "time": [5]})
+    more = pd.DataFrame(
+        {"user": [user], "item": [item], "rating": [rating], "time": [5]}
+    )
     expected = ratings_of(base, (1, 5))
     # as objects, because pandas would convert True to 1 in a column of whole numbers
     together = pd.concat([base.astype(object), more.astype(object)], ignore_index=True)
@@ -156,7 +183,9 @@ def test_any_row_of_one_person_in_a_frame_leaves_all_others_as_they_are(user, it
     assert of_others(ratings, keys) == of_others(expected, keys)
 
 
-@pytest.mark.parametrize("number", [int, float, str, np.float32, np.int16, "category", "Int64"])
+@pytest.mark.parametrize(
+    "number", [int, float, str, np.float32, np.int16, "category", "Int64"]
+)
 def test_the_type_of_a_column_changes_no_key(number):
     base = frame()
     expected = ratings_of(base, (1, 5))
@@ -194,7 +223,9 @@ def person_of(line, separator):
     return line.split()[0] if separator == " " else line.split(separator.encode())[0]
 
 
-@pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES.name} with files in real shapes is absent")
+@pytest.mark.skipif(
+    not CASES.is_dir(), reason=f"{CASES.name} with files in real shapes is absent"
+)
 @pytest.mark.parametrize("name", FILES)
 def test_each_person_of_a_file_may_leave_or_come_back_otherwise(name, tmp_path):
     facts, separator = FILES[name]
@@ -203,13 +234,19 @@ def test_each_person_of_a_file_may_leave_or_come_back_otherwise(name, tmp_path):
     whole = datasets.load(f"{CASES / name}?{facts}")
     file = tmp_path / name
     for person in dict.fromkeys(people[1:][-120::40]):
-        rest = [line for line, who in zip(content, people, strict=True) if who != person]
-        hers = [line for line, who in zip(content, people, strict=True) if who == person]
+        rest = [
+            line for line, who in zip(content, people, strict=True) if who != person
+        ]
+        hers = [
+            line for line, who in zip(content, people, strict=True) if who == person
+        ]
         file.write_bytes(b"".join(rest))
         expected = datasets.load(f"{file}?{facts}")
         keys = keys_in(expected)
         assert of_others(whole, keys) == of_others(expected, keys)
-        odd = [line.rstrip(b"\n") + b'"\n' for line in hers] + [b'"' + line for line in hers]
+        odd = [line.rstrip(b"\n") + b'"\n' for line in hers] + [
+            b'"' + line for line in hers
+        ]
         for changed in ([hers[0][:-2] + b"\n"], odd):
             file.write_bytes(b"".join([*rest, *changed]))
             try:
@@ -220,7 +257,9 @@ def test_each_person_of_a_file_may_leave_or_come_back_otherwise(name, tmp_path):
             assert of_others(ratings, others) == of_others(expected, others)
 
 
-@pytest.mark.skipif(not CASES.is_dir(), reason=f"{CASES.name} with files in real shapes is absent")
+@pytest.mark.skipif(
+    not CASES.is_dir(), reason=f"{CASES.name} with files in real shapes is absent"
+)
 def test_one_more_person_with_one_row_is_one_more_row():
     before = datasets.load(f"{CASES}/nb-a.tsv?bounds=1,5")
     after = datasets.load(f"{CASES}/nb-b.tsv?bounds=1,5")
@@ -258,9 +297,13 @@ def test_an_odd_row_leaves_all_others_as_they_are(row, tmp_path):
 def test_a_byte_too_many_in_a_wide_encoding_ends_with_its_line(encoding, tmp_path):
     text = "\n".join(["user,item,rating,time", *BASE, ""])
     content = text.encode(encoding)
-    end = "\n".encode(encoding.removesuffix("-le") if encoding == "utf-16" else encoding)[-2:]
+    end = "\n".encode(
+        encoding.removesuffix("-le") if encoding == "utf-16" else encoding
+    )[-2:]
     expected = load(tmp_path, text.encode())
-    broken = load(tmp_path, content + b"z" + "zed,i1,3,5\n".encode(encoding)[-4:] + content[-200:])
+    broken = load(
+        tmp_path, content + b"z" + "zed,i1,3,5\n".encode(encoding)[-4:] + content[-200:]
+    )
     assert len(end) == 2
     keys = keys_in(expected)
     assert of_others(broken, keys) == of_others(expected, keys)

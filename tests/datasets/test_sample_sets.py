@@ -72,7 +72,8 @@ def test_invented_news_has_the_topics_it_says():
     topical = shares[news.parts.sum(axis=0) > 0].sum() / shares.sum()
     assert abs(topical - 0.6) < 0.06  # two words in five are everybody's
     counts = np.bincount(
-        news.texts.ids[news.texts.starts[7] : news.texts.starts[8]], minlength=len(WORDS)
+        news.texts.ids[news.texts.starts[7] : news.texts.starts[8]],
+        minlength=len(WORDS),
     )
     np.testing.assert_array_equal(counts, news.X[[7]].toarray()[0])
 
@@ -98,7 +99,9 @@ def test_what_is_imported_is_what_is_loaded(tmp_path):
         sample_sets.NUMBER_IS_PUBLIC
     )
     assert datasets.load("guardian").fingerprint == samples.fingerprint
-    savemat(tmp_path / "faces.mat", {"fea": np.tile(portraits().reshape(6, -1), (1, 1))})
+    savemat(
+        tmp_path / "faces.mat", {"fea": np.tile(portraits().reshape(6, -1), (1, 1))}
+    )
     with pytest.raises(BadInput, match="Images"):
         datasets.import_("yaleb", tmp_path / "faces.mat")
 
@@ -115,7 +118,9 @@ def test_the_real_files_have_the_published_figures():
     assert samples.X.shape == (9394, 36771) and "36772, 36773" in report.words
     assert int((samples.X.sum(axis=0) == 0).sum()) == 678
     samples, _ = read_as("20newsgroups", real("20newsgroups/20news-bydate.tar.xz"))
-    assert len(samples) == 11_314 + 7_532 and samples.titles[0].startswith("alt.atheism: ")
+    assert len(samples) == 11_314 + 7_532 and samples.titles[0].startswith(
+        "alt.atheism: "
+    )
 
 
 @pytest.mark.parametrize(
@@ -126,9 +131,14 @@ def test_official_matrices_hold_pixels_by_samples(tmp_path, name, key, count, of
     entry = SOURCES[name].entry
     height, width = entry.image or (0, 0)
     half = portraits(count, 2 * height)[:, ::2, : width - width // 2]
-    faces = np.concatenate([half, half[:, :, ::-1][:, :, width % 2 :]], axis=2).astype(np.float32)
-    rows = faces.swapaxes(1, 2).reshape(count, -1)  # column by column, as MATLAB stores them
-    savemat(tmp_path / "a.mat", {key: rows.T if official else rows}, do_compression=False)
+    faces = np.concatenate([half, half[:, :, ::-1][:, :, width % 2 :]], axis=2).astype(
+        np.float32
+    )
+    # column by column, as MATLAB stores them
+    rows = faces.swapaxes(1, 2).reshape(count, -1)
+    savemat(
+        tmp_path / "a.mat", {key: rows.T if official else rows}, do_compression=False
+    )
     samples, _report = read_as(name, tmp_path / "a.mat")
     assert samples.public
     assert samples.X.shape == (count, height * width)
@@ -143,7 +153,9 @@ def test_a_matrix_of_ones_own_is_turned_where_it_is_declared(tmp_path):
     # 5 x 5 pixels: the numbers cannot tell
     assert len(samples) == 144
     for facts in ("?transpose=1", "?image=12,12"):
-        np.testing.assert_allclose(datasets.load(path + facts).X, faces.reshape(25, -1), rtol=1e-6)
+        np.testing.assert_allclose(
+            datasets.load(path + facts).X, faces.reshape(25, -1), rtol=1e-6
+        )
     assert len(datasets.load(path + "?transpose=0")) == 144
     with pytest.raises(BadInput, match="'transpose'"):
         datasets.load(path + "?transpose=yes")
@@ -153,18 +165,35 @@ def test_a_matrix_of_ones_own_is_turned_where_it_is_declared(tmp_path):
 
 
 HEADLINES = [
-    (place, f'Title {place}, of "kind" {kind}', kind) for kind in "bmte" for place in range(5)
+    (place, f'Title {place}, of "kind" {kind}', kind)
+    for kind in "bmte"
+    for place in range(5)
 ]
 
 
 def headlines_file(folder, separator, header, packed):
-    rows = [[at, title, "url", "pub", kind, "story", "host", 1] for at, title, kind in HEADLINES]
-    head = ["ID", "TITLE", "URL", "PUBLISHER", "CATEGORY", "STORY", "HOSTNAME", "TIMESTAMP"]
+    rows = [
+        [at, title, "url", "pub", kind, "story", "host", 1]
+        for at, title, kind in HEADLINES
+    ]
+    head = [
+        "ID",
+        "TITLE",
+        "URL",
+        "PUBLISHER",
+        "CATEGORY",
+        "STORY",
+        "HOSTNAME",
+        "TIMESTAMP",
+    ]
     quoting = csv.QUOTE_MINIMAL if separator == "," else csv.QUOTE_NONE
     file = folder / "newsCorpora.csv"
     with file.open("w", encoding="utf-8", newline="") as out:
         writer = csv.writer(
-            out, delimiter=separator, quoting=quoting, quotechar=None if quoting else '"'
+            out,
+            delimiter=separator,
+            quoting=quoting,
+            quotechar=None if quoting else '"',
         )
         writer.writerows([*([head] if header else []), *rows])
     if not packed:
@@ -177,10 +206,17 @@ def headlines_file(folder, separator, header, packed):
 
 
 @pytest.mark.parametrize("separator", [",", "\t"])
-@pytest.mark.parametrize(("header", "packed"), [(False, False), (True, False), (False, True)])
+@pytest.mark.parametrize(
+    ("header", "packed"), [(False, False), (True, False), (False, True)]
+)
 def test_headlines_in_every_official_form(tmp_path, separator, header, packed):
     file = headlines_file(tmp_path, separator, header, packed)
     titles = text.headlines(file, each=3)
-    expected = [title for kind in "bemt" for at, title, its in HEADLINES if its == kind and at < 3]
+    expected = [
+        title
+        for kind in "bemt"
+        for at, title, its in HEADLINES
+        if its == kind and at < 3
+    ]
     assert titles == expected
     assert len(read_as("uci-news", file)[0]) == 20

@@ -33,9 +33,13 @@ ROOT = Path(__file__).parents[2]
 WAIT = 60
 LIMITS = SandboxLimits(memory=200 << 20, seconds=30)
 TABLE = b"user,item,rating\n" + b"".join(
-    b"u%d,i%d,%d\n" % (user, item, 1 + (user + item) % 5) for user in range(30) for item in range(8)
+    b"u%d,i%d,%d\n" % (user, item, 1 + (user + item) % 5)
+    for user in range(30)
+    for item in range(8)
 )
-linux = pytest.mark.skipif(sys.platform != "linux", reason="the system has no such limits")
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="the system has no such limits"
+)
 
 
 def has_landlock():
@@ -43,7 +47,9 @@ def has_landlock():
     return libc is not None and libc.syscall(isolation.CREATE_RULESET, None, 0, 1) > 0
 
 
-needs_landlock = pytest.mark.skipif(not has_landlock(), reason="the kernel has no Landlock")
+needs_landlock = pytest.mark.skipif(
+    not has_landlock(), reason="the kernel has no Landlock"
+)
 
 
 @pytest.fixture(autouse=True)
@@ -63,24 +69,34 @@ class TestItsLimits:
         assert "200 MB" in words and "memory_per_upload" in words
 
     def test_processor_time(self):
-        words = refusal(math.factorial, 10**8, limits=SandboxLimits(200 << 20, seconds=1))
+        words = refusal(
+            math.factorial, 10**8, limits=SandboxLimits(200 << 20, seconds=1)
+        )
         assert "1 s" in words and "seconds_per_upload" in words
 
     def test_the_answer(self):
         assert "damaged" in refusal(operator.mul, "x", sandbox.LONGEST_ANSWER)
-        assert sandbox.read(operator.mul, "a.csv", "x", 1_000, limits=LIMITS) == "x" * 1_000
+        assert (
+            sandbox.read(operator.mul, "a.csv", "x", 1_000, limits=LIMITS)
+            == "x" * 1_000
+        )
 
     def test_one_own_machine_only_memory_limits_a_file(self):
         words = sandbox._why("a.csv", sandbox.OUT_OF_MEMORY, "", sandbox.OWN_MACHINE)
         assert sandbox.OWN_MACHINE.seconds is None and "--partitioned" in words
 
-    @pytest.mark.parametrize(("what", "most"), [("users", 29), ("items", 7), ("ratings", 239)])
+    @pytest.mark.parametrize(
+        ("what", "most"), [("users", 29), ("items", 7), ("ratings", 239)]
+    )
     def test_users_items_and_ratings(self, what, most):
         limits = replace(session_files.UPLOAD, **{what: most})
         with pytest.raises(BadInput) as caught:
             session_files.read(TABLE, "a.csv", {"bounds": "1,5"}, limits=limits)
         words = str(caught.value)
-        assert f"a.csv has more than {most:,} {what}" in words and f"{what}_per_upload" in words
+        assert (
+            f"a.csv has more than {most:,} {what}" in words
+            and f"{what}_per_upload" in words
+        )
 
     def test_reading_ends_at_the_limit_of_ratings(self, monkeypatch):
         n_batches = 0
@@ -105,7 +121,9 @@ class TestItsLimits:
 
 
 @pytest.mark.parametrize("error", [MemoryError, pa.ArrowMemoryError])
-def test_a_table_that_does_not_fit_in_memory_is_refused_in_words(error, tmp_path, monkeypatch):
+def test_a_table_that_does_not_fit_in_memory_is_refused_in_words(
+    error, tmp_path, monkeypatch
+):
     def fail(*_, **__):
         raise error("malloc of size 480000000 failed")
 
@@ -114,7 +132,11 @@ def test_a_table_that_does_not_fit_in_memory_is_refused_in_words(error, tmp_path
     with pytest.raises(BadInput) as caught:
         load(f"{tmp_path / 'a.csv'}?bounds=1,5")
     words = str(caught.value)
-    assert "does not fit in memory" in words and "--partitioned" in words and "bug" not in words
+    assert (
+        "does not fit in memory" in words
+        and "--partitioned" in words
+        and "bug" not in words
+    )
 
 
 @linux
@@ -142,15 +164,24 @@ class TestItsRights:
         for folder in (inside, outside):
             folder.mkdir()
             (folder / "file").write_text("x")
-        places = (outside, outside / "file", Path(f"/proc/{os.getpid()}/environ"), Path("/etc"))
+        places = (
+            outside,
+            outside / "file",
+            Path(f"/proc/{os.getpid()}/environ"),
+            Path("/etc"),
+        )
         for place in places:
             caplog.clear()
             assert "damaged" in refusal(os.open, str(place), os.O_RDONLY, folder=inside)
             assert "PermissionError" in caplog.text
-        assert sandbox.read(os.listdir, "a", str(inside), limits=LIMITS, folder=inside) == ["file"]
+        assert sandbox.read(
+            os.listdir, "a", str(inside), limits=LIMITS, folder=inside
+        ) == ["file"]
 
     def test_it_gains_no_privileges(self):
-        lines = sandbox.read(linecache.getlines, "a", "/proc/self/status", limits=LIMITS)
+        lines = sandbox.read(
+            linecache.getlines, "a", "/proc/self/status", limits=LIMITS
+        )
         assert {"NoNewPrivs:\t1\n", "Seccomp:\t2\n"} <= set(lines)
 
     def test_nobody_attaches_to_the_server(self):

@@ -11,7 +11,9 @@ from dpmf_datasets import load
 from dpmf_datasets.readers.tables import open_table, parts_of
 
 HEADER = ["user", "item", "rating"]
-ROWS = [[f"u{user}", item, 1 + (user * item) % 5] for user in range(4) for item in range(3)]
+ROWS = [
+    [f"u{user}", item, 1 + (user * item) % 5] for user in range(4) for item in range(3)
+]
 COVER = [["Ratings of the club"], ["spring 2024"]]
 
 
@@ -47,10 +49,18 @@ def test_a_problem_is_reported_with_its_row_in_the_sheet(tmp_path):
 
 
 def test_the_sheet_with_ratings_is_read_and_the_others_are_named(tmp_path):
-    file = book(tmp_path / "a.xlsx", Cover=COVER, Ratings=[HEADER, *ROWS], Other=[HEADER, ROWS[0]])
+    file = book(
+        tmp_path / "a.xlsx",
+        Cover=COVER,
+        Ratings=[HEADER, *ROWS],
+        Other=[HEADER, ROWS[0]],
+    )
     ratings = load(f"{file}?bounds=1,5")
     assert len(ratings) == 12
-    assert "The sheet 'Ratings' was read. Other sheets: Cover, Other." in ratings.report.assumed
+    assert (
+        "The sheet 'Ratings' was read. Other sheets: Cover, Other."
+        in ratings.report.assumed
+    )
     assert parts_of(file) == ((), ("Ratings", "Cover", "Other"))
 
 
@@ -81,7 +91,9 @@ def test_rows_without_a_header_are_taken_by_place(tmp_path):
 def test_the_text_of_a_cell_follows_from_the_cell(tmp_path):
     values = [7, 7.0, 2.5, True, "007", 1e3, datetime.date(2024, 2, 1), None]
     moment = datetime.datetime(2024, 2, 1, 10, 36)
-    file = book(tmp_path / "a.xlsx", Sheet=[HEADER, *([value, "x", moment] for value in values)])
+    file = book(
+        tmp_path / "a.xlsx", Sheet=[HEADER, *([value, "x", moment] for value in values)]
+    )
     rows = cells(file)
     expected = ["7", "7", "2.5", "1", "007", "1000", "2024-02-01", ""]
     assert [row[0] for row in rows] == expected
@@ -91,7 +103,9 @@ def test_the_text_of_a_cell_follows_from_the_cell(tmp_path):
 @pytest.mark.parametrize("number", [7.6561198e16, 76561198000000017, 1234567890123456])
 def test_a_number_of_sixteen_digits_is_marked_as_rounded(tmp_path, number):
     """Spreadsheet programs keep fifteen digits, so such ids of several people may be one number."""
-    file = book(tmp_path / "a.xlsx", Sheet=[HEADER, [number, 1, 5], [str(number), 1, 5]])
+    file = book(
+        tmp_path / "a.xlsx", Sheet=[HEADER, [number, 1, 5], [str(number), 1, 5]]
+    )
     (rounded, *_), (text, *_) = cells(file)
     assert float(rounded) == pytest.approx(number)
     assert "e+" in rounded
@@ -140,7 +154,8 @@ def test_rounded_ids_never_merge_people(tmp_path):
     (problem,) = ratings.report.problems
     assert (problem.lines, problem.is_left_out) == ((14,), True)
     rounded_rows = [
-        [7.6561198e16 + 16 * user, item, rating] for user, (_, item, rating) in enumerate(ROWS)
+        [7.6561198e16 + 16 * user, item, rating]
+        for user, (_, item, rating) in enumerate(ROWS)
     ]
     every = book(tmp_path / "every.xlsx", Sheet=[HEADER, *rounded_rows])
     with pytest.raises(BadInput, match="Save the ids as text"):

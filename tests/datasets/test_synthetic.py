@@ -101,25 +101,32 @@ def test_the_figures_of_movielens_are_those_of_the_real_ratings(tmp_path, monkey
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     import_("ml-1m", REAL / "ml-1m")
     values = figures(load("ml-1m").top_items(400))
-    assert all(abs(values[name] - goal) < 0.005 for name, (goal, _) in LIKE_MOVIELENS.items()), (
-        values
-    )
+    assert all(
+        abs(values[name] - goal) < 0.005 for name, (goal, _) in LIKE_MOVIELENS.items()
+    ), values
 
 
 def figures(ratings):
     """What is compared: skews, spreads, and held-out RMSE of four models of growing size."""
-    counts, activity = np.sort(np.bincount(ratings.items))[::-1], np.diff(ratings.by_user)
+    counts, activity = (
+        np.sort(np.bincount(ratings.items))[::-1],
+        np.diff(ratings.by_user),
+    )
     person, film = biases(ratings)
     stars = np.ceil(ratings.values)  # halves count with the star above
     return {
-        "share of the top fifth of films": counts[: len(counts) // 5].sum() / len(ratings),
+        "share of the top fifth of films": counts[: len(counts) // 5].sum()
+        / len(ratings),
         "person sd": person.std(),
         "film sd": film.std(),
         "log activity sd": np.log(activity[activity > 0]).std(),
         "rating sd": float(ratings.values.std()),
         "three stars": float((stars == 3).mean()),
         "four stars": float((stars == 4).mean()),
-        **{name: fit(ratings, name, keep=False).record.metrics["rmse"] for name in LADDER},
+        **{
+            name: fit(ratings, name, keep=False).record.metrics["rmse"]
+            for name in LADDER
+        },
     }
 
 
@@ -127,8 +134,12 @@ def biases(ratings):
     residuals = ratings.values - float(ratings.values.mean())
     person = np.zeros(ratings.n_users)
     for _ in range(5):
-        film = np.bincount(ratings.items, residuals - person[ratings.users], ratings.n_items)
+        film = np.bincount(
+            ratings.items, residuals - person[ratings.users], ratings.n_items
+        )
         film /= np.bincount(ratings.items, minlength=ratings.n_items) + 10
-        person = np.bincount(ratings.users, residuals - film[ratings.items], ratings.n_users)
+        person = np.bincount(
+            ratings.users, residuals - film[ratings.items], ratings.n_users
+        )
         person /= np.diff(ratings.by_user) + 5
     return person, film

@@ -11,7 +11,14 @@ import pytest
 from dpmf_core.base.errors import BadInput
 from dpmf_datasets import entry_of, is_stand_in, load, present, stamp, world_ids
 from dpmf_datasets.declared_worlds import DeclaredWorld
-from dpmf_datasets.simulated.worlds import COUNT, GRADES, MOST_EXPLAINED, PRIOR, family, ratings_of
+from dpmf_datasets.simulated.worlds import (
+    COUNT,
+    GRADES,
+    MOST_EXPLAINED,
+    PRIOR,
+    family,
+    ratings_of,
+)
 
 SHAPE = (300, 40, 12.0, (1.0, 5.0), 1.0)
 DIGEST = "60c6d81ff030a53d"
@@ -32,7 +39,10 @@ def digest():
 
 
 def test_a_world_is_the_same_in_another_process_with_another_number_of_threads():
-    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1", "OPENBLAS_CORETYPE": "Haswell"}
+    environment = os.environ | {
+        "OPENBLAS_NUM_THREADS": "1",
+        "OPENBLAS_CORETYPE": "Haswell",
+    }
     command = [sys.executable, "-c", ELSEWHERE]
     output = subprocess.run(
         command, env=environment, check=True, capture_output=True, text=True
@@ -47,7 +57,11 @@ def test_every_world_has_the_declared_shape(shape):
         data = load(data_id)
         entry = entry_of(data_id)
         assert (data.n_users, data.n_items, data.bounds) == (n_users, n_items, bounds)
-        assert (entry.n_users, entry.n_items, entry.bounds) == (n_users, n_items, bounds)
+        assert (entry.n_users, entry.n_items, entry.bounds) == (
+            n_users,
+            n_items,
+            bounds,
+        )
         assert data.public and entry.public and data.name == data_id
         assert is_stand_in(data_id) and present(data_id) and stamp(data_id) == ()
         assert len(data.users) / n_users == pytest.approx(each, rel=0.01)

@@ -54,13 +54,19 @@ def _write_files(folder):
     """A ratings table, one of its items, and a small MovieLens 1M archive as it is published."""
     draw, rows = random.Random(0), []
     for user in range(1, 81):
-        rows += [(user, item, draw.randint(1, 5)) for item in draw.sample(range(1, 41), 15)]
+        rows += [
+            (user, item, draw.randint(1, 5)) for item in draw.sample(range(1, 41), 15)
+        ]
     table = "".join(f"{u},{i},{r}\n" for u, i, r in rows)
     (folder / "ratings.csv").write_text(f"user,item,rating\n{table}")
-    films = "".join(f"{i},{1980 + i},{'Drama|War' if i % 3 else 'Comedy'}\n" for i in range(1, 41))
+    films = "".join(
+        f"{i},{1980 + i},{'Drama|War' if i % 3 else 'Comedy'}\n" for i in range(1, 41)
+    )
     (folder / "films.csv").write_text(f"id,year,genre\n{films}")
     (folder / "path/to").mkdir(parents=True)
-    ratings = "".join(f"{u}::{i}::{r}::{978300000 + n}\n" for n, (u, i, r) in enumerate(rows))
+    ratings = "".join(
+        f"{u}::{i}::{r}::{978300000 + n}\n" for n, (u, i, r) in enumerate(rows)
+    )
     movies = "".join(f"{i}::Film {i} (1990)::Drama\n" for i in range(1, 41))
     with zipfile.ZipFile(folder / "path/to/ml-1m.zip", "w") as archive:
         archive.writestr("ml-1m/ratings.dat", ratings)

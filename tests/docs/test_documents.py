@@ -32,8 +32,12 @@ def test_every_link_and_every_named_file_is_there(path):
         file = (path.parent / target).resolve() if target else path
         assert file.exists(), f"{path.name} links to {target}, which does not exist"
         if name:
-            assert name in map(anchor, headings(file)), f"{path.name} links to {target}#{name}"
-    names = re.findall(rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`", path.read_text("utf-8"))
+            assert name in map(anchor, headings(file)), (
+                f"{path.name} links to {target}#{name}"
+            )
+    names = re.findall(
+        rf"`((?:{'|'.join(FOLDERS)})/[\w./-]*)`", path.read_text("utf-8")
+    )
     assert [name for name in names if not (ROOT / name).exists()] == []
     anchors = list(map(anchor, headings(path)))
     assert len(set(anchors)) == len(anchors) or path.name == "CHANGELOG.md"
@@ -51,7 +55,9 @@ def test_every_citation_names_a_section():
     ]
     assert len(citations) >= 10
     for path, name, title in citations:
-        assert name in anchors or " ".join(title.split()) in names, f"{path}: {name or title}"
+        assert name in anchors or " ".join(title.split()) in names, (
+            f"{path}: {name or title}"
+        )
 
 
 @every_algorithm
@@ -92,7 +98,12 @@ def test_the_documents_name_every_algorithm_and_dependency():
     assert [name for name in REGISTRY if f"`{name}`" not in algorithms] == []
     requirements = (ROOT / "requirements.txt").read_text("utf-8")
     packages = re.findall(r"^([a-z0-9-]+)[<>=]", requirements, re.M)
-    table = (ROOT / "README.md").read_text("utf-8").split("## Dependencies")[1].split("## How")[0]
+    table = (
+        (ROOT / "README.md")
+        .read_text("utf-8")
+        .split("## Dependencies")[1]
+        .split("## How")[0]
+    )
     assert [name for name in packages if name not in table] == []
 
 
@@ -103,5 +114,7 @@ def test_citation_and_changelog_are_of_this_version():
         "Apache-2.0",
         [{"name": "the dpmf authors"}],
     )
-    versions = re.findall(r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M)
+    versions = re.findall(
+        r"^## ([\d.]+)", (ROOT / "CHANGELOG.md").read_text("utf-8"), re.M
+    )
     assert versions[0] == dpmf.__version__

@@ -54,5 +54,8 @@ def test_there_are_twelve_and_each_is_short():
 @pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.HoldsPrivateRatings")
 @pytest.mark.parametrize("number", range(1, 13))
 def test_every_program_prints_what_it_should(number, folder, capsys):
-    exec(compile(PROGRAMS[number - 1], f"program {number}", "exec"), {"__name__": "__main__"})
+    exec(
+        compile(PROGRAMS[number - 1], f"program {number}", "exec"),
+        {"__name__": "__main__"},
+    )
     assert re.fullmatch(OUTPUTS[number - 1], capsys.readouterr().out)

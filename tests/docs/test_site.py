@@ -23,25 +23,42 @@ LOADED = re.compile(
 def test_the_site_is_built_and_loads_nothing_from_elsewhere():
     """mkdocs itself refuses a link that leads nowhere."""
     command = [sys.executable, "docs/build_site.py"]
-    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    process = subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=False
+    )
     assert process.returncode == 0, process.stderr[-3000:]
     pages = list((ROOT / "build" / "site").rglob("*.html"))
     assert len(pages) > 12
     assert [it.name for it in pages if LOADED.search(it.read_text("utf-8"))] == []
-    reference = (ROOT / "build" / "site" / "reference" / "python.html").read_text("utf-8")
+    reference = (ROOT / "build" / "site" / "reference" / "python.html").read_text(
+        "utf-8"
+    )
     headings = set(re.findall(r'<h[3-5] id="([^"]+)"', reference))
     for name in set(dpmf.__all__) - {"privacy"}:
         thing = next(iter(get_args(getattr(dpmf, name))), getattr(dpmf, name))
         assert f"{thing.__module__}.{thing.__qualname__}" in headings, name
-    accounting = (ROOT / "build" / "site" / "reference" / "privacy.html").read_text("utf-8")
+    accounting = (ROOT / "build" / "site" / "reference" / "privacy.html").read_text(
+        "utf-8"
+    )
     shown = re.findall(r"^ +dpmf\.privacy\.(\w+)$", accounting, re.M)
     assert set(shown) == set(privacy.__all__)
     of_fit = reference.split('id="dpmf_core.api.training.fit"')[1].split("<h3")[0]
-    usual = ("epsilon", "delta", "bounds", "split", "seed", "relation", "noise", "parameters")
+    usual = (
+        "epsilon",
+        "delta",
+        "bounds",
+        "split",
+        "seed",
+        "relation",
+        "noise",
+        "parameters",
+    )
     for name in usual:  # a row with a type and words
         row = rf"<td>\s*<code>{name}</code>\s*</td>\s*<td>\s*<code>.+?</code>\s*</td>\s*<td>"
         assert re.search(row, of_fit, re.S), name
-    assert all(f"<code>{name}</code>" in reference for name in PARAMETERS.keys() - {"dataset"})
+    assert all(
+        f"<code>{name}</code>" in reference for name in PARAMETERS.keys() - {"dataset"}
+    )
     inherited = ("fit", "predict", "recommend", "score", "forget_people", "charge_of")
     place = dpmf.PrivateRecommender.__module__ + ".PrivateRecommender"
     assert {f"{place}.{name}" for name in inherited} <= headings

@@ -27,7 +27,9 @@ SPLITS = (
 
 def timed(ratings):
     """With the places of ratings in their users' rows."""
-    return replace(ratings, order=(ratings.items.astype(np.int64) * 7 + ratings.users) % 11)
+    return replace(
+        ratings, order=(ratings.items.astype(np.int64) * 7 + ratings.users) % 11
+    )
 
 
 def model_for(ratings):
@@ -53,16 +55,23 @@ def test_every_figure_is_that_of_one_memory(how, data, most, monkeypatch):
     parts = by_partitions("ratings", in_hashed_parts(data, 5), how, SEED)
     assert parts.words == whole.words
     assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
-    (figures, buckets), (expected, expected_buckets) = parts.figures(model), whole.figures(model)
+    (figures, buckets), (expected, expected_buckets) = (
+        parts.figures(model),
+        whole.figures(model),
+    )
     assert list(figures) == list(expected)
     assert figures == pytest.approx(expected, rel=1e-5, abs=1e-7)
-    assert as_numbers(buckets) == pytest.approx(as_numbers(expected_buckets), rel=1e-5, nan_ok=True)
+    assert as_numbers(buckets) == pytest.approx(
+        as_numbers(expected_buckets), rel=1e-5, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize("how", SPLITS[:2], ids=str)
 def test_every_figure_of_a_table_is_that_of_one_memory(how):
     data = low_rank(n_users=200)
-    model = Components(np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9)
+    model = Components(
+        np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9
+    )
     whole = by_split("table", split(data, how, SEED), SEED)
     parts = by_partitions("table", in_hashed_parts(data, 5), how, SEED)
     assert parts.words == whole.words
@@ -80,16 +89,22 @@ def signs(evaluation):
 
 
 def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(small, monkeypatch):
-    metric = Metric("too_high", "too high", ("ratings",), lambda x: float(x[0] / x[1]), (signs,))
+    metric = Metric(
+        "too_high", "too high", ("ratings",), lambda x: float(x[0] / x[1]), (signs,)
+    )
     monkeypatch.setitem(METRICS, metric.id, metric)
     model, how = model_for(small), SplitSpec(test_fraction=0.3)
     whole = by_split("ratings", split(small, how, SEED), SEED).figures(model)[0]
-    parts = by_partitions("ratings", in_hashed_parts(small, 3), how, SEED).figures(model)[0]
+    parts = by_partitions("ratings", in_hashed_parts(small, 3), how, SEED).figures(
+        model
+    )[0]
     assert 0 < whole["too_high"] == parts["too_high"] < 1
 
 
 def as_numbers(buckets):
-    return [value for rows in buckets.values() for row in rows for value in row.values()]
+    return [
+        value for rows in buckets.values() for row in rows for value in row.values()
+    ]
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -100,7 +115,9 @@ def test_quantiles_of_counts_are_those_of_the_values(seed):
     counts[0] += 1
     shares = random.random(9)
     expected = np.quantile(np.repeat(values, counts), shares)
-    assert metrics.quantiles_of(values, counts, shares) == pytest.approx(expected, rel=1e-12)
+    assert metrics.quantiles_of(values, counts, shares) == pytest.approx(
+        expected, rel=1e-12
+    )
 
 
 @pytest.mark.parametrize(

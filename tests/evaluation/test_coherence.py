@@ -59,7 +59,8 @@ def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim():
         return np.array([V[place[a]] @ V[place[b]] for a, b in pairs])
 
     ours, theirs, others = (
-        cosines(*it) for it in ((words, vectors), of_gensim(corpus()), of_gensim(corpus(), 2))
+        cosines(*it)
+        for it in ((words, vectors), of_gensim(corpus()), of_gensim(corpus(), 2))
     )
     assert abs(ours - theirs).mean() < 1.5 * abs(theirs - others).mean() + 0.01
     assert np.corrcoef(ours, theirs)[0, 1] > 0.95

@@ -33,14 +33,23 @@ BOUNDS = (1.0, 5.0)
 def ratings(*triples, n_users=3, n_items=5):
     users, items, values = zip(*triples, strict=True) if triples else ((), (), ())
     return Ratings.of(
-        users, items, values, n_users=n_users, n_items=n_items, bounds=BOUNDS, public=True
+        users,
+        items,
+        values,
+        n_users=n_users,
+        n_items=n_items,
+        bounds=BOUNDS,
+        public=True,
     )
 
 
 def by_offset(*offsets):
     """A model that ranks items by a fixed offset."""
     return Recommender(
-        BOUNDS, 3.0, np.array(offsets, np.float32), np.zeros((len(offsets), 0), np.float32)
+        BOUNDS,
+        3.0,
+        np.array(offsets, np.float32),
+        np.zeros((len(offsets), 0), np.float32),
     )
 
 
@@ -59,8 +68,16 @@ def test_errors_by_user_by_hand():
     """User 1 of three has no rating."""
     data = ratings((0, 0, 3), (0, 4, 4), (2, 1, 2))
     by_user = ErrorsByUser.of(data, np.array([1.0, -2.0, 0.5]))
-    assert by_user.counts.tolist() == [2, 0, 1] and by_user.total.tolist() == [-1, 0, 0.5]
-    assert by_user.absolute.tolist() == [3, 0, 0.5] and by_user.squares.tolist() == [5, 0, 0.25]
+    assert by_user.counts.tolist() == [2, 0, 1] and by_user.total.tolist() == [
+        -1,
+        0,
+        0.5,
+    ]
+    assert by_user.absolute.tolist() == [3, 0, 0.5] and by_user.squares.tolist() == [
+        5,
+        0,
+        0.25,
+    ]
     assert by_user.among() == of(np.array([1.0, -2.0, 0.5]))
     assert by_user.among(np.array([False, True, True])) == of(np.array([0.5]))
 
@@ -69,10 +86,13 @@ def test_training_error_in_stars_and_in_rows_of_norm_1_by_hand():
     """Users rate (3, 4) and (2,): norms 5 and 2."""
     train = ratings((0, 0, 3), (0, 1, 4), (1, 2, 2))
     split = Split(train, train, ratings(), ratings((1, 0, 5)), "by hand")
-    nothing, _ = by_split("table", split).figures(Components(np.zeros((1, 5), np.float32)))
+    nothing, _ = by_split("table", split).figures(
+        Components(np.zeros((1, 5), np.float32))
+    )
     assert nothing["training_rmse"] == pytest.approx(math.sqrt((9 + 16 + 4) / 3))
     assert nothing["unit_row_rmse"] == pytest.approx(math.sqrt((1 + 1) / 3))
-    constant, _ = by_split("ratings", split).figures(by_offset(0, 0, 0, 0, 0))  # always 3 stars
+    # always 3 stars
+    constant, _ = by_split("ratings", split).figures(by_offset(0, 0, 0, 0, 0))
     assert constant["training_rmse"] == pytest.approx(math.sqrt(2 / 3))
     assert constant["unit_row_rmse"] == pytest.approx(math.sqrt((1 / 25 + 1 / 4) / 3))
 
@@ -106,7 +126,10 @@ def test_the_error_of_a_person_and_that_without_a_model_by_a_loop(share, mood):
     figures, _ = by_split("ratings", parts).figures(by_offset(*offsets))
     predictions = np.clip(3 + offsets[test.items], 1, 5)
     error = root_over_people(test.users, predictions - test.values, 2.0)
-    means = {user: history.values[history.users == user].mean() for user in set(history.users)}
+    means = {
+        user: history.values[history.users == user].mean()
+        for user in set(history.users)
+    }
     own = np.array([means.get(user, 3.0) for user in test.users])
     floors = [
         root_over_people(test.users, guess - test.values, 2.0)
@@ -118,7 +141,11 @@ def test_the_error_of_a_person_and_that_without_a_model_by_a_loop(share, mood):
 
 
 def test_relevant_is_the_upper_quarter_of_the_range():
-    assert relevant(ratings((0, 0, 3.9), (0, 1, 4.0), (0, 2, 5.0))).tolist() == [False, True, True]
+    assert relevant(ratings((0, 0, 3.9), (0, 1, 4.0), (0, 2, 5.0))).tolist() == [
+        False,
+        True,
+        True,
+    ]
 
 
 def test_everybodys_order_gives_the_lists_that_sorting_gives():
@@ -137,9 +164,13 @@ def test_everybodys_order_gives_the_lists_that_sorting_gives():
     lists = top_items(model, model.personal(history), history, users_to_list, k)
     for user, items_of_user in zip(users_to_list, lists.tolist(), strict=True):
         unseen = [item for item in range(m) if not is_rated[user, item]]
-        best = sorted(unseen, key=lambda item: (np.isnan(offsets[item]), -offsets[item], item))[:k]
+        best = sorted(
+            unseen, key=lambda item: (np.isnan(offsets[item]), -offsets[item], item)
+        )[:k]
         assert items_of_user == best + [-1] * (k - len(best))
-    assert top_items(model, model.personal(history), history, users_to_list[:0], k).shape == (0, k)
+    assert top_items(
+        model, model.personal(history), history, users_to_list[:0], k
+    ).shape == (0, k)
 
 
 def test_ranking_by_hand():
@@ -166,7 +197,9 @@ def test_ranking_equals_brute_force_on_random_data():
         mine, seen = test.users == user, set(history.items[history.users == user])
         wanted = {int(item) for item in test.items[mine & (test.values >= 4)]}
         if wanted:
-            scores = {i: float(b[i] + U[user] @ V[i]) for i in range(m) if i not in seen}
+            scores = {
+                i: float(b[i] + U[user] @ V[i]) for i in range(m) if i not in seen
+            }
             best = sorted(scores, key=lambda i: -scores[i])[:k]
             weights = 1 / np.log2(np.arange(k) + 2)
             hits = np.array([item in wanted for item in best])
@@ -180,11 +213,15 @@ def test_ranking_equals_brute_force_on_random_data():
 
 def test_users_whose_lists_are_ranked_are_drawn_not_the_first_by_id(monkeypatch):
     """A draw depends on (seed, user) alone, not on who else is there."""
-    liked_ratings = ratings(*((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000)
+    liked_ratings = ratings(
+        *((user, 0, 5.0) for user in range(0, 4000, 2)), n_users=4000
+    )
 
     def drawn(test, seed, most=500):
         monkeypatch.setattr("dpmf_core.evaluation.metrics.MAX_RANKED_USERS", most)
-        block = SplitBlock(np.arange(test.n_users), Split(test, test, test, test, "by hand"))
+        block = SplitBlock(
+            np.arange(test.n_users), Split(test, test, test, test, "by hand")
+        )
         return RatingsFacts.of(block, seed).ranked.ids
 
     sample = drawn(liked_ratings, 7)
@@ -228,7 +265,9 @@ def test_buckets_cover_every_test_rating_once():
                 (sizes[name] < row["to"]) | (row["to"] == edges[-1])
             )
             assert row["ratings"] == inside.sum()
-            assert row["rmse"] == pytest.approx(rmse(predictions[inside], test.values[inside]))
+            assert row["rmse"] == pytest.approx(
+                rmse(predictions[inside], test.values[inside])
+            )
 
 
 def test_the_divergence_is_that_of_two_normals():
@@ -249,7 +288,9 @@ def test_the_divergence_is_that_of_two_normals():
 def test_outliers_that_were_planted_are_found_again():
     clean = np.full((2, 4), 0.5, np.float32)
     samples = Samples.of(clean, public=True)
-    dirty = replace(samples, X=clean + np.float32([[0, 0.5, 0, 0], [0, 0, 0.5, 0]]), clean=clean)
+    dirty = replace(
+        samples, X=clean + np.float32([[0, 0.5, 0, 0], [0, 0, 0.5, 0]]), clean=clean
+    )
     found = Own(np.zeros((2, 1)), np.float32([[0, 0.4, 0.1, 0], [0, 0, 0, 0.1]]))
     cells = outlier_cells(dirty, found)
     assert cells.tolist() == [1, 2, 3] and outlier_cells(samples, found) is None

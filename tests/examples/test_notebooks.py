@@ -32,7 +32,9 @@ def test_a_notebook_runs_and_holds_its_outputs(path, tmp_path, pytestconfig):
     output = execute(path.read_text("utf-8"), tmp_path)
     assert output.text
     if pytestconfig.getoption("renew"):
-        path.write_text(nbformat.writes(output.book).replace(str(tmp_path), ".") + "\n", "utf-8")
+        path.write_text(
+            nbformat.writes(output.book).replace(str(tmp_path), ".") + "\n", "utf-8"
+        )
     stored = nbformat.read(path, as_version=4)
     assert kinds_of_outputs(stored) == kinds_of_outputs(output.book)
     assert str(tmp_path) not in path.read_text("utf-8")

@@ -18,7 +18,9 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def client(folder):
-    pytest.importorskip("fastapi", reason="FastAPI is not installed: pip install fastapi httpx")
+    pytest.importorskip(
+        "fastapi", reason="FastAPI is not installed: pip install fastapi httpx"
+    )
     from fastapi.testclient import TestClient
 
     spec = importlib.util.spec_from_file_location("serve_a_model", FILE)
@@ -42,12 +44,15 @@ def test_answers_are_those_of_the_model(client, folder):
 
 
 @pytest.mark.parametrize(
-    "question", [{"ratings": {"no film": 3}}, {"k": 0}, {"ratings": {"ITEM": 99}}, {"rating": {}}]
+    "question",
+    [{"ratings": {"no film": 3}}, {"k": 0}, {"ratings": {"ITEM": 99}}, {"rating": {}}],
 )
 def test_wrong_questions_are_refused(client, folder, question):
     ratings = {
         name.replace("ITEM", str(load_model(folder).item_ids[0])): value
         for name, value in question.get("ratings", {}).items()
     }
-    response = client.post("/recommend", json=question | ({"ratings": ratings} if ratings else {}))
+    response = client.post(
+        "/recommend", json=question | ({"ratings": ratings} if ratings else {})
+    )
     assert response.status_code == 422 and response.json()["detail"]

@@ -20,7 +20,9 @@ pytestmark = pytest.mark.usefixtures("data_folder")
 def frame():
     """Ratings with own ids: userId "p0", "p1", ..., movieId 100, 101, ..., rating."""
     users = [f"p{user}" for user in WORLD.users]
-    return pd.DataFrame({"userId": users, "movieId": WORLD.items + 100, "rating": WORLD.values})
+    return pd.DataFrame(
+        {"userId": users, "movieId": WORLD.items + 100, "rating": WORLD.values}
+    )
 
 
 def test_sweep_and_plot(tmp_path):
@@ -42,7 +44,9 @@ class Midpoint(Algorithm):
 
     def fit(self, curator, rng):
         shape, n_items = curator.shape, curator.shape.n_items
-        yield Recommender(shape.bounds, shape.mid_range, np.zeros(n_items), np.zeros((n_items, 0)))
+        yield Recommender(
+            shape.bounds, shape.mid_range, np.zeros(n_items), np.zeros((n_items, 0))
+        )
 
 
 def test_an_algorithm_of_ones_own(frame, monkeypatch):
@@ -59,10 +63,13 @@ def test_what_people_liked_recommends_better_than_popularity():
     assert isinstance(data, Ratings)
     liked = pd.DataFrame({"user": data.users, "item": data.items})[data.values > 3.5]
     train, test = next(iter(dpmf.RatingFolds(10).split(liked)))
-    private = dpmf.PrivateRecommender(epsilon=5.0, bounds=(0, 1), public=True, random_state=0)
+    private = dpmf.PrivateRecommender(
+        epsilon=5.0, bounds=(0, 1), public=True, random_state=0
+    )
     popular = dpmf.PlainRecommender("popularity", bounds=(0, 1), public=True)
     recalls = [
-        recall(model.fit(liked.iloc[train]), liked.iloc[test]) for model in (private, popular)
+        recall(model.fit(liked.iloc[train]), liked.iloc[test])
+        for model in (private, popular)
     ]
     assert recalls[0] > recalls[1] + 0.01
 

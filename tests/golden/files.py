@@ -7,7 +7,11 @@ from pathlib import Path
 from typing import Any
 
 FOLDER = Path(__file__).parent
-EXACT, CLOSE = 1e-9, 1e-3  # relative tolerance of what accounting computes, and of the rest
+# relative tolerance of what accounting computes, and of the rest
+EXACT, CLOSE = (
+    1e-9,
+    1e-3,
+)
 EXACTLY = ("epsilon", "ledger", "delta")
 WIDTH = 100
 
@@ -15,7 +19,10 @@ WIDTH = 100
 def rounded(value: Any, digits: int) -> Any:
     """A value of JSON with that many significant digits."""
     if isinstance(value, Mapping):
-        return {key: rounded(it, 10 if key in EXACTLY else digits) for key, it in value.items()}
+        return {
+            key: rounded(it, 10 if key in EXACTLY else digits)
+            for key, it in value.items()
+        }
     if isinstance(value, list | tuple):
         return [rounded(it, digits) for it in value]
     if isinstance(value, float):
@@ -35,10 +42,16 @@ def dumped(value: Any, indent: int = 0) -> str:
             for key, it in value.items()
         ]
         return "{\n" + ",\n".join(parts) + f"\n{outer}}}"
-    return "[\n" + ",\n".join(inner + dumped(it, indent + 1) for it in value) + f"\n{outer}]"
+    return (
+        "[\n"
+        + ",\n".join(inner + dumped(it, indent + 1) for it in value)
+        + f"\n{outer}]"
+    )
 
 
-def differences(old: Any, new: Any, place: str = "", tolerance: float = CLOSE) -> Iterator[str]:
+def differences(
+    old: Any, new: Any, place: str = "", tolerance: float = CLOSE
+) -> Iterator[str]:
     """Where two values of JSON differ by more than the tolerance, a line each."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
@@ -56,7 +69,11 @@ def differences(old: Any, new: Any, place: str = "", tolerance: float = CLOSE) -
 
 
 def _same(old: Any, new: Any, tolerance: float) -> bool:
-    numbers = [it for it in (old, new) if isinstance(it, int | float) and not isinstance(it, bool)]
+    numbers = [
+        it
+        for it in (old, new)
+        if isinstance(it, int | float) and not isinstance(it, bool)
+    ]
     if len(numbers) == 2:
         return math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance / 100)
     return bool(old == new)

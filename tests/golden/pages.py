@@ -68,7 +68,10 @@ def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
         for name, value in _parts(node):
             parts[name].append(value)
     parts["sidebar"] = [
-        value for node in _nodes(app._tree[1]) for name, value in _parts(node) if name == "controls"
+        value
+        for node in _nodes(app._tree[1])
+        for name, value in _parts(node)
+        if name == "controls"
     ]
     return _still(rounded(parts, 5))
 
@@ -84,10 +87,13 @@ def _nodes(node: Any) -> Iterator[Any]:
 def _parts(node: Any) -> Iterator[tuple[str, Any]]:
     kind, proto = getattr(node, "type", ""), getattr(node, "proto", None)
     if kind in WORDS:
-        if SHIPPED not in str(node.value):  # how many depends on what the store has by now
+        # how many depends on what the store has by now
+        if SHIPPED not in str(node.value):
             yield "words", f"{kind}: {node.value}"
     elif kind in BLOCKS:
-        label = getattr(node, "label", "") or getattr(getattr(proto, kind, None), "label", "")
+        label = getattr(node, "label", "") or getattr(
+            getattr(proto, kind, None), "label", ""
+        )
         yield "words", f"{kind}: {label}"
     elif kind == "metric":
         yield "words", f"metric: {node.label} = {node.value}"
@@ -96,8 +102,13 @@ def _parts(node: Any) -> Iterator[tuple[str, Any]]:
     elif kind == "plotly_chart":
         yield "figures", [_trace(it) for it in json.loads(proto.spec)["data"]]
     elif kind == "bidi_component":
-        yield "figures", {proto.component_name: _summary(json.loads(proto.json or "{}"))}
-    elif isinstance(label := getattr(node, "label", None), str) and hasattr(node, "value"):
+        yield (
+            "figures",
+            {proto.component_name: _summary(json.loads(proto.json or "{}"))},
+        )
+    elif isinstance(label := getattr(node, "label", None), str) and hasattr(
+        node, "value"
+    ):
         yield "controls", f"{kind}: {label} = {_plain(node.value)}"
     elif isinstance(label := getattr(proto, "label", None), str):
         yield "controls", f"{kind}: {label}"
@@ -111,7 +122,9 @@ def _table(value: Any) -> dict[str, Any]:
     """By column: its cells."""
     frame = pd.DataFrame(getattr(value, "data", value))
     return {
-        str(name): _summary(json.loads(column.to_json(orient="values", double_precision=10)))
+        str(name): _summary(
+            json.loads(column.to_json(orient="values", double_precision=10))
+        )
         for name, column in frame.items()
         if not TIMES.search(str(name))
     }
@@ -120,7 +133,9 @@ def _table(value: Any) -> dict[str, Any]:
 def _trace(trace: dict[str, Any]) -> dict[str, Any]:
     """What is drawn of a trace: no colours, no markup."""
     shown = ("type", "name", "x", "y", "z", "text")
-    drawn = trace | ({"name": trace["name"].replace("<br>", " ")} if "name" in trace else {})
+    drawn = trace | (
+        {"name": trace["name"].replace("<br>", " ")} if "name" in trace else {}
+    )
     return {name: _summary(_array(drawn[name])) for name in shown if name in drawn}
 
 
@@ -141,9 +156,16 @@ def _summary(value: Any) -> Any:
     if not isinstance(value, list) or len(value) <= FEW:
         return [_summary(it) for it in value] if isinstance(value, list) else value
     picks = sorted({*range(0, len(value), -(-len(value) // (FEW - 1))), len(value) - 1})
-    summary = {"length": len(value), "some": [_summary(value[place]) for place in picks]}
-    numbers = [it for it in value if isinstance(it, int | float) and not isinstance(it, bool)]
-    return summary | ({"mean": sum(numbers) / len(numbers)} if len(numbers) == len(value) else {})
+    summary = {
+        "length": len(value),
+        "some": [_summary(value[place]) for place in picks],
+    }
+    numbers = [
+        it for it in value if isinstance(it, int | float) and not isinstance(it, bool)
+    ]
+    return summary | (
+        {"mean": sum(numbers) / len(numbers)} if len(numbers) == len(value) else {}
+    )
 
 
 def _still(value: Any) -> Any:

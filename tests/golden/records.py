@@ -11,12 +11,26 @@ from tests.golden.files import rounded
 
 # what says when and where a run was made, what follows from the specification, and sentences
 LEFT_OUT = {
-    *("cached", "created", "curves", "model", "noise", "peak_mb", "public", "seconds", "shape"),
+    *(
+        "cached",
+        "created",
+        "curves",
+        "model",
+        "noise",
+        "peak_mb",
+        "public",
+        "seconds",
+        "shape",
+    ),
     *("spec", "split", "title", "versions"),
 }
 BUDGETS = {
     "one user more or less": {"epsilon": 2.0, "delta": 1e-5},
-    "one user replaced": {"epsilon": 8.0, "delta": 1e-6, "relation": Relation.REPLACE_ONE},
+    "one user replaced": {
+        "epsilon": 8.0,
+        "delta": 1e-6,
+        "relation": Relation.REPLACE_ONE,
+    },
 }
 
 
@@ -27,7 +41,9 @@ def records(kind: type[Algorithm]) -> dict[str, Any]:
     for name, budget in BUDGETS.items():
         spec = RunSpec.parse(data={"id": "golden"}, algorithm=kind.id, budget=budget)
         record = run(spec, input_data=data).record
-        fields = {key: it for key, it in record.to_dict().items() if key not in LEFT_OUT}
+        fields = {
+            key: it for key, it in record.to_dict().items() if key not in LEFT_OUT
+        }
         guarantee = fields["guarantee"]
         fields["guarantee"] = {key: guarantee[key] for key in ("status", "unit")}
         found[name] = rounded(fields, 6)

@@ -21,7 +21,8 @@ from tests.pages.driving import engine_run
 # depends on the machine
 WITH_OWN_STORE = [(page, OTHER_VIEWS[page]) for page in ("compare", "topics")]
 ON_ONE_PROCESSOR = pytest.mark.skipif(
-    platform.machine() not in ("x86_64", "AMD64"), reason="linear algebra rounds otherwise"
+    platform.machine() not in ("x86_64", "AMD64"),
+    reason="linear algebra rounds otherwise",
 )
 
 
@@ -45,11 +46,15 @@ def test_records(kind, pytestconfig, capsys):
 
 @ON_ONE_PROCESSOR
 @pytest.mark.parametrize(
-    ("page", "link"), VIEWS, ids=[f"{page}{'-other' * bool(link)}" for page, link in VIEWS]
+    ("page", "link"),
+    VIEWS,
+    ids=[f"{page}{'-other' * bool(link)}" for page, link in VIEWS],
 )
 def test_pages(page, link, tmp_path, pytestconfig, capsys):
     name = f"pages/{page}{'-other' * bool(link)}.json"
-    own_store = fresh_store(tmp_path) if (page, link) in WITH_OWN_STORE else nullcontext()
+    own_store = (
+        fresh_store(tmp_path) if (page, link) in WITH_OWN_STORE else nullcontext()
+    )
     with own_store:
         check(name, {"link": link} | view(page, link), pytestconfig, capsys)
 
@@ -67,12 +72,18 @@ def test_no_golden_is_left_of_what_is_gone():
     expected = {"pages/runs.json", *(f"records/{name}.json" for name in REGISTRY)} | {
         f"pages/{page}{'-other' * bool(link)}.json" for page, link in VIEWS
     }
-    assert {str(it.relative_to(files.FOLDER)) for it in files.FOLDER.rglob("*.json")} == expected
+    assert {
+        str(it.relative_to(files.FOLDER)) for it in files.FOLDER.rglob("*.json")
+    } == expected
 
 
 def test_a_difference_is_found_and_rounding_is_none():
     old = {"metrics": {"rmse": 0.9, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
-    same = {"metrics": {"rmse": 0.9001, "n": 3}, "epsilon": {"exact": 1.0}, "words": ["a"]}
+    same = {
+        "metrics": {"rmse": 0.9001, "n": 3},
+        "epsilon": {"exact": 1.0},
+        "words": ["a"],
+    }
     assert not list(files.differences(old, same))
     changes = [
         {"metrics": {"rmse": 0.91, "n": 3}},

@@ -43,16 +43,23 @@ def test_a_run_is_computed_and_kept_and_then_read(engine):
     again = engine.submit(spec(QUICK, seed=1))
     assert again.state == "done"
     assert again.result().record == run.record.model_copy(update={"cached": True})
-    assert engine.known_runs.find_all([spec(QUICK, seed=1), spec(QUICK, seed=2)])[1] is None
+    assert (
+        engine.known_runs.find_all([spec(QUICK, seed=1), spec(QUICK, seed=2)])[1]
+        is None
+    )
     found = engine.known_runs.find(spec(QUICK, seed=1))
     assert found.record == again.result().record
 
 
-def test_a_look_for_many_runs_looks_once_at_the_files_of_their_data(engine, monkeypatch):
+def test_a_look_for_many_runs_looks_once_at_the_files_of_their_data(
+    engine, monkeypatch
+):
     engine.submit(spec(QUICK, seed=0)).result(WAIT)
     stamps = []
     stamp_of = data_access._stamp
-    monkeypatch.setattr(data_access, "_stamp", lambda data: stamps.append(data) or stamp_of(data))
+    monkeypatch.setattr(
+        data_access, "_stamp", lambda data: stamps.append(data) or stamp_of(data)
+    )
     known = engine.known_runs
     one, many = [spec(QUICK, seed=0)], [spec(QUICK, seed=seed) for seed in range(20)]
     for look in (known.find_runs, known.find_all, known.lacking):
@@ -135,14 +142,21 @@ def test_a_job_that_waits_is_cancelled_and_never_begins(engine):
 
 def test_closing_calls_everything_off(tmp_path):
     engine = thread_engine(tmp_path)
-    running, waiting = engine.measure(gated("running")), engine.measure(gated("waiting"))
+    running, waiting = (
+        engine.measure(gated("running")),
+        engine.measure(gated("waiting")),
+    )
     assert gates["running"].has_begun()
     engine.close()
     assert running.state == waiting.state == "cancelled" and engine.jobs() == []
 
 
 BAD = {
-    "rank above the items": {**LONG, "data": {"id": "small"}, "parameters": {"rank": 41}},
+    "rank above the items": {
+        **LONG,
+        "data": {"id": "small"},
+        "parameters": {"rank": 41},
+    },
     "unknown algorithm": {**QUICK, "algorithm": "dplas"},
     "unknown data": {**QUICK, "data": {"id": "smal"}},
     "no budget": {**QUICK, "budget": None},

@@ -91,7 +91,10 @@ def assert_same(one, other):
 @pytest.mark.parametrize(
     "run_spec",
     [
-        spec("private-bias", data={"top_items": 20, "min_user_count": 3, "most_per_user": 9}),
+        spec(
+            "private-bias",
+            data={"top_items": 20, "min_user_count": 3, "most_per_user": 9},
+        ),
         spec("private-bias", data={"min_item_count": 30, "positives_above": 3.0}),
         spec("private-bias", data={"item_choice": "private", "row_count": "private"}),
         spec("spectral", split={"kind": "users"}),
@@ -99,9 +102,13 @@ def assert_same(one, other):
         spec("dp-sgd", parameters={"steps": 4}),
         spec("dpfw-oja"),
         spec("dp-nmf"),
-        RunSpec.parse(data={"id": "own"}, algorithm="nmf", parameters={"iterations": 20}),
+        RunSpec.parse(
+            data={"id": "own"}, algorithm="nmf", parameters={"iterations": 20}
+        ),
         RunSpec.parse(data={"id": "own"}, algorithm="bias"),
-        RunSpec.parse(data={"id": "own"}, algorithm="als", parameters={"rank": 3, "steps": 3}),
+        RunSpec.parse(
+            data={"id": "own"}, algorithm="als", parameters={"rank": 3, "steps": 3}
+        ),
     ],
     ids=lambda it: f"{it.algorithm} {it.data.top_items or it.data.item_choice}",
 )
@@ -125,13 +132,21 @@ def test_a_partition_that_is_counted_twice_is_never_released(own, pool, monkeypa
 def test_what_travels_holds_no_noise_and_no_rows(own, pool, monkeypatch):
     messages = []
     monkeypatch.setattr(
-        PoolHere, "share", lambda pool, content, workers: messages.append(content) or content
+        PoolHere,
+        "share",
+        lambda pool, content, workers: messages.append(content) or content,
     )
     with spread("own", "ada-dpals"):
         execution.run(spec("ada-dpals"))
     assert len(messages) > 5
     for content in messages:
-        for word in (b"Noise", b"SeedSequence", b"Generator", b"RunSpec", b"PartitionedRatings"):
+        for word in (
+            b"Noise",
+            b"SeedSequence",
+            b"Generator",
+            b"RunSpec",
+            b"PartitionedRatings",
+        ):
             assert word not in content
 
 
@@ -177,7 +192,9 @@ def test_a_worker_that_refuses_gets_no_partition_and_is_named(own, pool):
     pool.before = refuse
     with spread("own", "private-bias") as sums:
         assert_same(here, execution.run(spec("private-bias")))
-        assert sums.refusals == {"one": "it has another dpmf"} and asked.count("one") == 1
+        assert (
+            sums.refusals == {"one": "it has another dpmf"} and asked.count("one") == 1
+        )
         pool.there.pop("two")
         with pytest.raises(BadInput, match="one: it has another dpmf"):
             execution.run(spec("private-bias", seed=1))
@@ -270,5 +287,6 @@ def test_workers_of_a_dask_scheduler(own):
         pool = sums.pool
         pool._client.retire_workers([min(pool.workers())])
         assert np.array_equal(
-            sums.fold(own, ItemCounts(own.n_items), ()), own.fold(ItemCounts(own.n_items))
+            sums.fold(own, ItemCounts(own.n_items), ()),
+            own.fold(ItemCounts(own.n_items)),
         )

@@ -49,7 +49,8 @@ def test_workers_end_with_the_process_that_started_them(tmp_path):
         os.kill(os.getpid(), 9)
     """
     child = python(code, tmp_path, DPMF_THREADS="1", stderr=subprocess.STDOUT)
-    out, _ = child.communicate(timeout=WAIT)  # the pipe closes when the worker has ended too
+    # the pipe closes when the worker has ended too
+    out, _ = child.communicate(timeout=WAIT)
     assert child.returncode == -9
     assert out.split() == ["once"]
 
@@ -66,5 +67,9 @@ def python(code, folder, **more):
         **variables,
     }
     return subprocess.Popen(
-        [sys.executable, str(script)], env=env, stdout=subprocess.PIPE, text=True, **more
+        [sys.executable, str(script)],
+        env=env,
+        stdout=subprocess.PIPE,
+        text=True,
+        **more,
     )

@@ -30,7 +30,9 @@ def test_sessions_take_turns_and_one_that_asks_for_much_waits_for_itself():
     queue = Queue(1, Limits(session_seconds=math.inf))
     for number in range(4096):
         add(queue, f"sweep {number}", "hostile", number=number)
-    students = [add(queue, f"student {it}", f"s{it}", number=9000 + it) for it in range(29)]
+    students = [
+        add(queue, f"student {it}", f"s{it}", number=9000 + it) for it in range(29)
+    ]
     assert [queue.ahead(it) for it in students] == list(range(1, 30))
     assert {it.identity for it in students} <= set(names(queue)[:30])
 

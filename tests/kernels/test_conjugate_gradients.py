@@ -11,7 +11,9 @@ from dpmf_core import kernels
 from tests.support.sparse_rows import M, N, sparse_rows, systems
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-8), (np.float32, 2e-3)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(np.float64, 1e-8), (np.float32, 2e-3)]
+)
 @pytest.mark.parametrize(("has_weights", "has_base"), [(False, True), (True, False)])
 @pytest.mark.parametrize("rank", [1, 17])
 def test_many_steps_solve_every_row(rank, has_base, has_weights, dtype, tolerance):
@@ -31,7 +33,9 @@ def test_many_steps_solve_every_row(rank, has_base, has_weights, dtype, toleranc
     )
     assert solution.dtype == dtype and np.array_equal(start, copy)
     weighted = rows if has_weights else (*rows[:3], None)
-    expected = [np.linalg.solve(*system) for system in systems(weighted, factors, ridge, base)]
+    expected = [
+        np.linalg.solve(*system) for system in systems(weighted, factors, ridge, base)
+    ]
     np.testing.assert_allclose(solution, expected, rtol=tolerance, atol=tolerance)
 
 
@@ -46,7 +50,9 @@ def test_every_step_is_that_of_scipy(steps, has_base):
     )
     for i, (matrix, right) in enumerate(systems(rows, factors, 0.1, base)):
         expected, _ = cg(matrix, right, x0=start[i], rtol=0, atol=0, maxiter=steps)
-        np.testing.assert_allclose(solution[i], expected if i != 3 else 0, rtol=1e-6, atol=1e-9)
+        np.testing.assert_allclose(
+            solution[i], expected if i != 3 else 0, rtol=1e-6, atol=1e-9
+        )
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -66,7 +72,10 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
         assert np.isfinite(solution).all()
         away = [x - y for x, y in zip(solution, exact, strict=True)]
         return np.array(
-            [np.sqrt(d @ matrix @ d) for d, (matrix, _) in zip(away, every_system, strict=True)]
+            [
+                np.sqrt(d @ matrix @ d)
+                for d, (matrix, _) in zip(away, every_system, strict=True)
+            ]
         )
 
     curve = [errors(steps) for steps in (0, 1, 2, 3, 5, 10, 200)]
@@ -81,8 +90,12 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts():
     indptr, indices, values, _ = sparse_rows()
     factors, start = np.ones((M, 6), np.float32), np.full((N, 6), 9.0)
     base = np.eye(6)
-    assert not kernels.refine_rows(indptr, indices, values, factors, 0.1, start, base=base)[3].any()
-    none = kernels.refine_rows(np.zeros(4, int), indices[:0], values[:0], factors, 0.1, start[:3])
+    assert not kernels.refine_rows(
+        indptr, indices, values, factors, 0.1, start, base=base
+    )[3].any()
+    none = kernels.refine_rows(
+        np.zeros(4, int), indices[:0], values[:0], factors, 0.1, start[:3]
+    )
     assert none.shape == (3, 6) and not none.any()
 
 
@@ -91,7 +104,10 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts():
 def test_bits_do_not_depend_on_threads_or_on_company(rank, has_weights, monkeypatch):
     indptr, indices, values, all_weights = sparse_rows()
     random = np.random.default_rng(2)
-    factors, start = random.normal(size=(M, rank)).astype(np.float32), random.normal(size=(N, rank))
+    factors, start = (
+        random.normal(size=(M, rank)).astype(np.float32),
+        random.normal(size=(N, rank)),
+    )
     base = np.eye(rank)
 
     def solve(first, last):

@@ -25,7 +25,9 @@ PACKAGE = ROOT / "dpmf_core"
 WITHOUT_CACHES = shutil.ignore_patterns("__pycache__")
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 2e-3)]
+)
 @pytest.mark.parametrize(("has_weights", "has_base"), [(False, True), (True, False)])
 @pytest.mark.parametrize(
     "rank", [1, normal_equations.SMALL, normal_equations.SMALL + 1, 12, 16, 40]
@@ -47,8 +49,12 @@ def test_solve_rows_and_normal_equations_equal_dense_algebra(
     rhs = kernels.right_sides(indptr, indices, weighted_values, factors, 5, 50)
     assert solution.dtype == grams.dtype == dtype
     for i, (H, w) in enumerate(systems((indptr, indices, values, weights), factors)):
-        expected = np.linalg.solve(H + (0 if base is None else base) + ridge[i] * np.eye(rank), w)
-        np.testing.assert_allclose(solution[i], expected, rtol=tolerance, atol=tolerance)
+        expected = np.linalg.solve(
+            H + (0 if base is None else base) + ridge[i] * np.eye(rank), w
+        )
+        np.testing.assert_allclose(
+            solution[i], expected, rtol=tolerance, atol=tolerance
+        )
         if 5 <= i < 50:
             np.testing.assert_allclose(grams[i - 5], H, rtol=tolerance, atol=tolerance)
             np.testing.assert_allclose(rhs[i - 5], w, rtol=tolerance, atol=tolerance)
@@ -60,14 +66,28 @@ def test_solve_rows_and_normal_equations_equal_dense_algebra(
 )
 def test_rows_longer_than_one_product_are_summed_in_full(rank, has_weights):
     random, gather = np.random.default_rng(5), normal_equations.GATHER
-    lengths = [0, 2 * gather + 77, 1, 2, gather - 1, gather, gather + 1, 3 * gather + 5, 129]
+    lengths = [
+        0,
+        2 * gather + 77,
+        1,
+        2,
+        gather - 1,
+        gather,
+        gather + 1,
+        3 * gather + 5,
+        129,
+    ]
     indptr = np.cumsum([0, *lengths])
     indices = random.integers(0, M, indptr[-1]).astype(np.int32)
     values = random.normal(size=indptr[-1])
     weights = random.random(indptr[-1]) + 0.1 if has_weights else None
     factors = random.normal(size=(M, rank))
-    solution = kernels.solve_rows(indptr, indices, values, factors, 0.7, weights=weights)
-    grams = kernels.weighted_grams(indptr, indices, factors, 0, len(lengths), weights=weights)
+    solution = kernels.solve_rows(
+        indptr, indices, values, factors, 0.7, weights=weights
+    )
+    grams = kernels.weighted_grams(
+        indptr, indices, factors, 0, len(lengths), weights=weights
+    )
     for i, (H, w) in enumerate(systems((indptr, indices, values, weights), factors)):
         expected = np.linalg.solve(H + 0.7 * np.eye(rank), w)
         np.testing.assert_allclose(grams[i], H, rtol=1e-10, atol=1e-10)
@@ -86,7 +106,9 @@ def test_weighted_grams_on_a_grid_are_exact():
     """sqrt(w) f is rounded towards zero, and its products are summed without rounding."""
     indptr, indices, _, weights = sparse_rows()
     factors, step = np.random.default_rng(2).normal(size=(M, 5)), 2.0**-12
-    grams = kernels.weighted_grams(indptr, indices, factors, 0, N, weights=weights, step=step)
+    grams = kernels.weighted_grams(
+        indptr, indices, factors, 0, N, weights=weights, step=step
+    )
     for i in range(N):
         entries = slice(indptr[i], indptr[i + 1])
         rows = np.sqrt(weights[entries])[:, None] * factors[indices[entries]]
@@ -99,7 +121,9 @@ def test_collinear_factors_with_a_tiny_ridge_stay_finite():
     factors = np.ones((M, 4), np.float32) * 100
     solution = kernels.solve_rows(indptr, indices, values, factors, 1e-12)
     assert np.isfinite(solution).all()
-    means = np.array([values[a:b].mean() if b > a else 0 for a, b in itertools.pairwise(indptr)])
+    means = np.array(
+        [values[a:b].mean() if b > a else 0 for a, b in itertools.pairwise(indptr)]
+    )
     np.testing.assert_allclose(solution @ factors[0], means, atol=1e-4)
 
 
@@ -112,7 +136,9 @@ def test_a_factor_that_is_no_number_spoils_the_rows_that_have_it_alone(rank):
     factors[5] = np.nan
     solution = kernels.solve_rows(indptr, indices, values, factors, 0.5)
     spoilt = np.array([5 in indices[a:b] for a, b in itertools.pairwise(indptr)])
-    assert np.isnan(solution[spoilt]).all() and np.array_equal(solution[~spoilt], sound[~spoilt])
+    assert np.isnan(solution[spoilt]).all() and np.array_equal(
+        solution[~spoilt], sound[~spoilt]
+    )
 
 
 def test_a_forked_process_has_threads_of_its_own():
@@ -123,7 +149,11 @@ def test_a_forked_process_has_threads_of_its_own():
         " os._exit(int(work() != 2997))\nprint(os.waitpid(child, 0)[1])"
     )
     fresh = subprocess.run(
-        [sys.executable, "-c", code], check=True, capture_output=True, text=True, timeout=WAIT
+        [sys.executable, "-c", code],
+        check=True,
+        capture_output=True,
+        text=True,
+        timeout=WAIT,
     )
     assert fresh.stdout.strip() == "0"
 
@@ -140,7 +170,9 @@ def _noisy_grams(rank, dtype):
     )
 
 
-@pytest.mark.parametrize(("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-3)])
+@pytest.mark.parametrize(
+    ("dtype", "tolerance"), [(np.float64, 1e-9), (np.float32, 1e-3)]
+)
 @pytest.mark.parametrize("has_base", [False, True])
 @pytest.mark.parametrize("rank", [1, 5, 20])
 def test_solve_psd_equals_an_explicit_projection(rank, has_base, dtype, tolerance):
@@ -154,7 +186,9 @@ def test_solve_psd_equals_an_explicit_projection(rank, has_base, dtype, toleranc
             projection + (0 if base is None else base) + ridge[b] * np.eye(rank),
             rhs[b].astype(float),
         )
-        np.testing.assert_allclose(solution[b], expected, rtol=tolerance, atol=tolerance)
+        np.testing.assert_allclose(
+            solution[b], expected, rtol=tolerance, atol=tolerance
+        )
 
 
 def test_solve_psd_without_projection_gives_singular_systems_their_least_squares_and_leaves_the_others_alone():  # noqa: E501
@@ -178,7 +212,10 @@ def test_predict_pairs_rank_segments_and_unfold():
         rtol=1e-4,
         atol=1e-5,
     )
-    starts, key = np.array([0, 4, 4, 9]), np.array([0.3, 0.1, 0.1, 0.2, 5, 4, 3, 2, 1.0])
+    starts, key = (
+        np.array([0, 4, 4, 9]),
+        np.array([0.3, 0.1, 0.1, 0.2, 5, 4, 3, 2, 1.0]),
+    )
     assert rank_segments(starts, key).tolist() == [3, 0, 1, 2, 4, 3, 2, 1, 0]
     triangle = np.arange(1.0, 7.0)[None]
     expected = [[1, 1.0, 2], [1.0, 3, 2.5], [2, 2.5, 6]]
@@ -196,7 +233,9 @@ def test_predicted_ratings_are_offsets_and_products_within_bounds(pairs, rank):
     assert predictions.dtype == np.float32
     np.testing.assert_allclose(predictions, expected, atol=1e-5)
     free = kernels.predict_ratings(0.0, a, b, U, V, users, items, (-np.inf, np.inf))
-    np.testing.assert_allclose(free, a[users] + b[items] + (U[users] * V[items]).sum(1), atol=1e-5)
+    np.testing.assert_allclose(
+        free, a[users] + b[items] + (U[users] * V[items]).sum(1), atol=1e-5
+    )
 
 
 @pytest.mark.parametrize("rank", [0, 3, 7, 8, 21])
@@ -209,12 +248,18 @@ def test_sums_of_errors_are_those_of_the_predictions(rank, monkeypatch):
     is_rated[4] = False
     users, items = np.nonzero(is_rated)
     values = random.integers(1, 6, len(users))
-    errors = np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5) - values
+    errors = (
+        np.clip(3 + a[users] + b[items] + (U[users] * V[items]).sum(1), 1, 5) - values
+    )
     starts = np.searchsorted(users, np.arange(N + 1))
     for threads in ("1", "2"):
         monkeypatch.setenv("DPMF_THREADS", threads)
-        sums_by_kind = kernels.error_sums((3.0, a, b, U, V), (starts, items, values), (1.0, 5.0))
-        for sums, each in zip(sums_by_kind, (errors, np.abs(errors), errors**2), strict=True):
+        sums_by_kind = kernels.error_sums(
+            (3.0, a, b, U, V), (starts, items, values), (1.0, 5.0)
+        )
+        for sums, each in zip(
+            sums_by_kind, (errors, np.abs(errors), errors**2), strict=True
+        ):
             np.testing.assert_allclose(sums, np.bincount(users, each, N), atol=1e-4)
         assert sums_by_kind[2][4] == 0
 
@@ -222,14 +267,18 @@ def test_sums_of_errors_are_those_of_the_predictions(rank, monkeypatch):
 def test_an_error_that_is_no_number_is_not_hidden_by_the_bounds():
     side, starts = np.array([np.nan, 9.0]), np.array([0, 1, 2])
     sides = (0.0, side, np.zeros(1), np.zeros((2, 2)), np.zeros((1, 2)))
-    sums_by_kind = kernels.error_sums(sides, (starts, np.zeros(2, int), np.ones(2)), (1.0, 5.0))
+    sums_by_kind = kernels.error_sums(
+        sides, (starts, np.zeros(2, int), np.ones(2)), (1.0, 5.0)
+    )
     assert all(np.isnan(sums[0]) and sums[1] in (4, 16) for sums in sums_by_kind)
 
 
 def test_a_prediction_that_is_no_number_is_not_hidden_by_the_bounds():
     a, V = np.array([np.nan, 9.0, -9.0, 3.0]), np.zeros((1, 2))
     at, items = np.arange(4), np.zeros(4, int)
-    predictions = kernels.predict_ratings(0.0, a, [0.0], np.zeros((4, 2)), V, at, items, (1.0, 5.0))
+    predictions = kernels.predict_ratings(
+        0.0, a, [0.0], np.zeros((4, 2)), V, at, items, (1.0, 5.0)
+    )
     assert predictions[1:].tolist() == [5.0, 1.0, 3.0] and np.isnan(predictions[0])
 
 
@@ -281,8 +330,14 @@ def test_another_copy_of_the_same_kernels_uses_what_is_compiled(tmp_path):
 
 
 def test_every_module_with_kernels_tells_when_they_must_be_compiled_again():
-    covered = {file for pattern in kernel_cache.SOURCES for file in PACKAGE.glob(pattern)}
-    users = {file for file in PACKAGE.rglob("*.py") if "compile_kernel" in file.read_text("utf-8")}
+    covered = {
+        file for pattern in kernel_cache.SOURCES for file in PACKAGE.glob(pattern)
+    }
+    users = {
+        file
+        for file in PACKAGE.rglob("*.py")
+        if "compile_kernel" in file.read_text("utf-8")
+    }
     assert users and users <= covered
 
 
@@ -299,7 +354,9 @@ def test_a_shuffle_is_a_permutation_that_every_key_draws_anew():
         order = tuple(shuffled_range(3, key).tolist())
         orders[order] = orders.get(order, 0) + 1
     assert len(orders) == 6
-    assert max(abs(count - 1000) for count in orders.values()) < 5 * np.sqrt(1000 * 5 / 6)
+    assert max(abs(count - 1000) for count in orders.values()) < 5 * np.sqrt(
+        1000 * 5 / 6
+    )
 
 
 def test_compiling_is_told_once():

@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from dpmf_core import kernels
-from dpmf_core.kernels.tiles import LONGEST, add_triangle, factorise, fits_tiles, solve_factorised
+from dpmf_core.kernels.tiles import (
+    LONGEST,
+    add_triangle,
+    factorise,
+    fits_tiles,
+    solve_factorised,
+)
 
 PRECISION = {np.float32: 2e-4, np.float64: 1e-11}
 
@@ -13,7 +19,9 @@ def _system(rank, dtype, seed=0):
     """A positive definite matrix and a right-hand side."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(2 * rank, rank))
-    return (rows.T @ rows + np.eye(rank)).astype(dtype), random.normal(size=rank).astype(dtype)
+    return (rows.T @ rows + np.eye(rank)).astype(dtype), random.normal(
+        size=rank
+    ).astype(dtype)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -23,10 +31,14 @@ def test_the_triangle_of_sums_is_numpys(dtype, rank, count):
     random = np.random.default_rng(count)
     rows = random.normal(size=(40, rank)).astype(dtype)
     sums = random.normal(size=(rank, rank)).astype(dtype)
-    expected = sums.astype(float) + rows[:count].astype(float).T @ rows[:count].astype(float)
+    expected = sums.astype(float) + rows[:count].astype(float).T @ rows[:count].astype(
+        float
+    )
     add_triangle(rows, count, sums)
     upper = np.triu_indices(rank)
-    np.testing.assert_allclose(sums[upper], expected[upper], rtol=1e-5, atol=PRECISION[dtype] / 10)
+    np.testing.assert_allclose(
+        sums[upper], expected[upper], rtol=1e-5, atol=PRECISION[dtype] / 10
+    )
 
 
 def test_sums_of_numbers_on_a_grid_have_no_rounding():
@@ -45,7 +57,10 @@ def test_factor_and_solution_are_numpys(dtype, rank):
     U, x = gram.copy(), right.copy()
     assert factorise(U)
     np.testing.assert_allclose(
-        np.triu(U), np.linalg.cholesky(exact).T, rtol=PRECISION[dtype], atol=PRECISION[dtype]
+        np.triu(U),
+        np.linalg.cholesky(exact).T,
+        rtol=PRECISION[dtype],
+        atol=PRECISION[dtype],
     )
     solve_factorised(U, x)
     np.testing.assert_allclose(x, np.linalg.solve(exact, right), atol=PRECISION[dtype])
@@ -72,7 +87,9 @@ def test_rows_are_solved_alike_with_and_without_tiles(rank, dtype):
     indices = np.concatenate([np.arange(700), random.integers(0, 700, 5)])
     indptr, values = np.array([0, 700, 705]), random.normal(size=705)
     weights, base = random.uniform(0.5, 2, 705), np.eye(rank)
-    solution = kernels.solve_rows(indptr, indices, values, factors, 0.7, base=base, weights=weights)
+    solution = kernels.solve_rows(
+        indptr, indices, values, factors, 0.7, base=base, weights=weights
+    )
     for i in range(2):
         span = slice(indptr[i], indptr[i + 1])
         F = factors[indices[span]].astype(float)
@@ -90,7 +107,14 @@ def world(seed=3):
     starts, columns = np.array([0, 4, 4, 11]), rng.integers(0, 9, 11).astype(np.int32)
     values, factors = rng.normal(size=11), rng.normal(size=(9, R))
     root = rng.normal(size=(R, R))
-    return starts, columns, values, factors, root @ root.T + np.eye(R), rng.normal(size=(3, R))
+    return (
+        starts,
+        columns,
+        values,
+        factors,
+        root @ root.T + np.eye(R),
+        rng.normal(size=(3, R)),
+    )
 
 
 def dense(starts, columns, values, factors, precision, linear, noise, row):
@@ -105,7 +129,9 @@ def test_without_noise_a_draw_is_the_posterior_mean():
     starts, columns, values, factors, precision, linear = world()
     nothing = np.zeros((3, R))
 
-    drawn = kernels.draw_rows(starts, columns, values, factors, 0.7, precision, linear, nothing)
+    drawn = kernels.draw_rows(
+        starts, columns, values, factors, 0.7, precision, linear, nothing
+    )
 
     for row in range(3):
         _, mean = dense(*world(), 0.7, row)
@@ -117,7 +143,10 @@ def test_the_noise_of_a_draw_has_the_posterior_covariance():
     starts, columns, values, factors, precision, linear = world()
     arguments = starts, columns, values, factors, 0.7, precision, linear
     mean = kernels.draw_rows(*arguments, np.zeros((3, R)))
-    moves = [kernels.draw_rows(*arguments, np.tile(unit, (3, 1))) - mean for unit in np.eye(R)]
+    moves = [
+        kernels.draw_rows(*arguments, np.tile(unit, (3, 1))) - mean
+        for unit in np.eye(R)
+    ]
 
     for row in range(3):
         A, _ = dense(*world(), 0.7, row)
@@ -144,4 +173,6 @@ def test_any_number_of_threads_draws_the_same(monkeypatch):
 def test_a_precision_that_is_not_positive_definite_is_an_error():
     starts, columns, values, factors, _, linear = world()
     with pytest.raises(FloatingPointError):
-        kernels.draw_rows(starts, columns, values, factors, 0.7, -np.eye(R), linear, linear)
+        kernels.draw_rows(
+            starts, columns, values, factors, 0.7, -np.eye(R), linear, linear
+        )

@@ -34,13 +34,16 @@ def fresh_store(folder):
 
     Word vectors of public documents, which take seconds to learn, are the whole session's.
     """
-    session = next((it for it in folder.parents if it.name.startswith("pytest-")), folder.parent)
+    session = next(
+        (it for it in folder.parents if it.name.startswith("pytest-")), folder.parent
+    )
     (session / "words").mkdir(exist_ok=True)
     (folder / "words").symlink_to(session / "words")
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(folder))
         patch.setenv("DPMF_THREADS", "2")  # pages estimate time by them
-        sessions = server_sessions.Sessions(lambda ident: True)  # nothing runs in one before
+        # nothing runs in one before
+        sessions = server_sessions.Sessions(lambda ident: True)
         patch.setattr(server_sessions, "registry", sessions)
         engines = []
         patch.setattr("dpmf_core.jobs.engine._only", engines)

@@ -46,11 +46,15 @@ def behind_sidebar(path: str) -> str:
     )
 
 
-def app_of(script: str, state: Mapping[str, Any] | None = None, **address: str) -> AppTest:
+def app_of(
+    script: str, state: Mapping[str, Any] | None = None, **address: str
+) -> AppTest:
     """A script, or the page at `pages/....py`, with this session state and address; not drawn."""
     is_file = script.endswith(".py")
     app = (
-        AppTest.from_file(str(ROOT / "pages" / script)) if is_file else AppTest.from_string(script)
+        AppTest.from_file(str(ROOT / "pages" / script))
+        if is_file
+        else AppTest.from_string(script)
     )
     app.default_timeout = WAIT
     for name, value in (state or {}).items():
@@ -163,7 +167,11 @@ def settled(app: AppTest) -> AppTest:
 
 
 HEADINGS = {"title": 1, "header": 2, "subheader": 3}  # elements, with their levels
-FIRST_VIEWS = ("dpmf.hero", "dpmf.matched_parts")  # components that begin with the page's title
+# components that begin with the page's title
+FIRST_VIEWS = (
+    "dpmf.hero",
+    "dpmf.matched_parts",
+)
 
 
 def _heading_levels(node: Any) -> Iterator[int]:
@@ -187,13 +195,18 @@ def _waits(app: AppTest) -> bool:
     has_list = "runs.followed" in app.session_state  # which has no `get`
     watches = has_list and app.session_state["runs.followed"]
     app.session_state["runs.followed"] = []
-    return bool(watches) or any(str(button.key).endswith(".cancel") for button in app.button)
+    return bool(watches) or any(
+        str(button.key).endswith(".cancel") for button in app.button
+    )
 
 
 def everything_asked(app: AppTest) -> AppTest:
     """The page on private data after each of its buttons with a price was pressed."""
     for _ in range(8):
-        button = next((it for it in app.button if ".buy." in str(it.key) and not it.disabled), None)
+        button = next(
+            (it for it in app.button if ".buy." in str(it.key) and not it.disabled),
+            None,
+        )
         if button is None:
             return app
         button.click()
@@ -203,21 +216,31 @@ def everything_asked(app: AppTest) -> AppTest:
 
 def widget_of(widgets: Iterable[Any], key: str) -> Any:
     """The widget that shows the session's value under a key, which may have a number after it."""
-    return next(it for it in widgets if re.fullmatch(rf"{re.escape(key)}\.\d+", str(it.key)))
+    return next(
+        it for it in widgets if re.fullmatch(rf"{re.escape(key)}\.\d+", str(it.key))
+    )
 
 
 def let_go(app: AppTest, epsilon: object, key: str = "sidebar.slider") -> WidgetStates:
     """What a browser says when the handle of epsilon's slider is released there."""
     states = app._tree.get_widget_states()
     slider_id = next(
-        it.proto.id for it in app.get("bidi_component") if it.proto.id.endswith(f"-{key}")
+        it.proto.id
+        for it in app.get("bidi_component")
+        if it.proto.id.endswith(f"-{key}")
     )
     event = json.dumps({"event": "released", "value": epsilon})
-    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{slider_id}__events", json_trigger_value=event)
+    states.widgets.add(
+        id=f"$$STREAMLIT_INTERNAL_KEY_{slider_id}__events", json_trigger_value=event
+    )
     return states
 
 
 def slider_epsilon(app: AppTest) -> float:
     """Where the handle of epsilon's slider stands."""
-    slider = next(it for it in app.get("bidi_component") if it.proto.id.endswith("-sidebar.slider"))
+    slider = next(
+        it
+        for it in app.get("bidi_component")
+        if it.proto.id.endswith("-sidebar.slider")
+    )
     return float(json.loads(slider.proto.json)["now"]["epsilon"])

@@ -67,24 +67,37 @@ def test_a_stored_run_is_accounted_from_its_ledger():
     engine().store.put(run)
     app = ran(app)
     assert app.title[0].value.endswith("cost ε = 2.00")
-    assert "(δ = 1e-5, per user, add/remove, exact)" in words(app) and "PROVEN" in words(app)
+    assert "(δ = 1e-5, per user, add/remove, exact)" in words(
+        app
+    ) and "PROVEN" in words(app)
     (releases,) = [it for it in frames(app) if "noise scale" in it.columns]
-    assert releases["sensitivity"].tolist() == [row.sensitivity for row in run.record.ledger]
+    assert releases["sensitivity"].tolist() == [
+        row.sensitivity for row in run.record.ledger
+    ]
 
 
 def stored_run(seed=4):
     """A run as the store keeps it; only what it spent matters here."""
     budget = {"epsilon": 2.0, "delta": 1e-5}
-    spec = RunSpec.parse(data={"id": "cinema"}, algorithm="dpals", budget=budget, seed=seed)
+    spec = RunSpec.parse(
+        data={"id": "cinema"}, algorithm="dpals", budget=budget, seed=seed
+    )
     ready = prepare(spec, Shape(20_000, 400, (0.5, 5.0)))
     privacy = PrivacyRecord.of(
         normal_form(ready.plan), ready.plan, Budget(**budget), ready.guarantee
     )
-    facts = {"spec": spec, "key": f"{seed}" * 32, "title": "DPALS", "seconds": {"fit": 1.0}}
+    facts = {
+        "spec": spec,
+        "key": f"{seed}" * 32,
+        "title": "DPALS",
+        "seconds": {"fit": 1.0},
+    }
     return run_of(**dict(privacy), **facts, public=True, metrics={})
 
 
-@pytest.mark.parametrize("text", ["g:10:5", "g:0.001:100000,l:1e+09:1", "l:3.25:2:1.5,g:7:1"])
+@pytest.mark.parametrize(
+    "text", ["g:10:5", "g:0.001:100000,l:1e+09:1", "l:3.25:2:1.5,g:7:1"]
+)
 def test_text_and_table_are_inverse(text):
     assert ledger.text_of(ledger.table(text)) == text
 
@@ -102,7 +115,9 @@ def test_a_decimal_comma_in_a_cell_is_read_and_thousands_are_refused():
 @pytest.mark.parametrize("event", [saha(0.5).event, Repeat(Laplace(20.0), 10)])
 def test_figures_agree_with_the_accountant(event):
     totals = ledger.totals(event, 1e-6)
-    assert totals["epsilon"].tolist() == [epsilon(Repeat(event, n), 1e-6) for n in totals["times"]]
+    assert totals["epsilon"].tolist() == [
+        epsilon(Repeat(event, n), 1e-6) for n in totals["times"]
+    ]
     once = totals["epsilon"].iloc[0]
     curve = ledger.deltas(event, once)
     assert len(curve) >= 10 and curve["delta"].is_monotonic_decreasing
@@ -113,7 +128,9 @@ def test_figures_agree_with_the_accountant(event):
 def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says():
     """Gaussian releases of mu each compose to mu times the root of their number."""
     delta = 1e-5
-    spec = RunSpec.of(dataset="cinema-small", algorithm="spectral", epsilon=2.0, delta=delta)
+    spec = RunSpec.of(
+        dataset="cinema-small", algorithm="spectral", epsilon=2.0, delta=delta
+    )
     each = epsilon_of_each(spec, Shape(2000, 200, (1.0, 5.0)), 15)
     exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
     assert 0.995 * exact < each <= exact
@@ -123,7 +140,9 @@ def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says():
 
 
 def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it():
-    app = page(PLAN, models="3", years="5", total="2", dataset="cinema", algorithm="dpals")
+    app = page(
+        PLAN, models="3", years="5", total="2", dataset="cinema", algorithm="dpals"
+    )
     delta = app.session_state["sidebar.delta"]
     exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
     said = app.title[0].value
@@ -152,7 +171,9 @@ def test_each_view_shows_its_own_part_alone():
     assert not plan.segmented_control and not plan.get("arrow_data_frame")
     assert plan.title[0].value.startswith("15 models over 5 years")
     assert account.title[0].value.startswith("Example: ")
-    assert not any(".next." in str(it.key) or "models" in it.label for it in account.button)
+    assert not any(
+        ".next." in str(it.key) or "models" in it.label for it in account.button
+    )
 
 
 def test_what_is_entered_in_one_view_is_kept_while_the_other_is_shown():
@@ -162,14 +183,18 @@ def test_what_is_entered_in_one_view_is_kept_while_the_other_is_shown():
     assert ran(app).title[0].value.startswith("28 models over 7 years at a total of 3")
     show(app, "ledger")
     app.segmented_control(key="accountant.source").set_value("claim")
-    ran(app).selectbox(key="accountant.claim").set_value("Saha & Imtiaz 2022, 100 steps")
+    ran(app).selectbox(key="accountant.claim").set_value(
+        "Saha & Imtiaz 2022, 100 steps"
+    )
     title = ran(app).title[0].value
     show(app, "")
     assert app.title[0].value.startswith("28 models over 7 years at a total of 3")
     assert "models" in app.query_params and "from" not in app.query_params
     show(app, "ledger")
     assert app.title[0].value == title
-    assert app.selectbox(key="accountant.claim").value == "Saha & Imtiaz 2022, 100 steps"
+    assert (
+        app.selectbox(key="accountant.claim").value == "Saha & Imtiaz 2022, 100 steps"
+    )
 
 
 def test_the_run_that_is_accounted_is_kept_while_the_other_view_is_shown():

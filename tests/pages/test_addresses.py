@@ -25,7 +25,9 @@ LINK = "dataset=cinema&epsilon=2&p.rank=3&grid=rank%20%3D%202%2C%204"
 def browser(base=""):
     """Of a server whose every page says its address."""
     route = Route("/{path:path}", lambda request: PlainTextResponse(request.url.path))
-    app = Starlette(routes=[route], middleware=[Middleware(Addresses, page_address, base)])
+    app = Starlette(
+        routes=[route], middleware=[Middleware(Addresses, page_address, base)]
+    )
     return TestClient(app, follow_redirects=False)
 
 
@@ -56,7 +58,9 @@ def test_an_address_leads_on_with_its_query(address, page, base):
     answer = browser(base).get(f"{base}{address}?{LINK}")
     assert answer.status_code == 307
     # as a browser finds it, also behind a proxy that takes a prefix away
-    there = urljoin(f"http://x/prefix{base}{address}?{LINK}", answer.headers["location"])
+    there = urljoin(
+        f"http://x/prefix{base}{address}?{LINK}", answer.headers["location"]
+    )
     assert there == f"http://x/prefix{base}{page}{'&' if '?' in page else '?'}{LINK}"
 
 
@@ -82,10 +86,14 @@ def test_a_page_of_its_own_and_what_is_none_are_left_alone(path):
 
 @pytest.mark.parametrize("base", ["", "/course"])
 def test_a_browser_that_asks_for_no_page_is_told_so_on_the_first_one(base):
-    answer = browser(base).get(f"{base}/nothing-like-it?a=1", headers={"Accept": "text/html,*/*"})
+    answer = browser(base).get(
+        f"{base}/nothing-like-it?a=1", headers={"Accept": "text/html,*/*"}
+    )
     there = urljoin(f"http://x{base}/nothing-like-it", answer.headers["location"])
     assert there == f"http://x{base}/?unknown=nothing-like-it&a=1"
-    answer = browser(base).get(f"{base}/explore/nothing", headers={"Accept": "text/html"})
+    answer = browser(base).get(
+        f"{base}/explore/nothing", headers={"Accept": "text/html"}
+    )
     there = urljoin(f"http://x{base}/explore/nothing", answer.headers["location"])
     assert there == f"http://x{base}/?unknown=explore%2Fnothing"
 
@@ -116,7 +124,8 @@ def test_no_address_means_two_pages_and_every_section_has_a_first_one():
 def test_a_link_to_account_as_one_page_opens_the_view_that_it_means(link, there):
     answer = browser("/course").get(f"/course{link}")
     assert (
-        urljoin(f"http://x/course{link}", answer.headers["location"]) == f"http://x/course{there}"
+        urljoin(f"http://x/course{link}", answer.headers["location"])
+        == f"http://x/course{there}"
     )
 
 

@@ -21,7 +21,9 @@ def after_audit(app):
 
 
 def page(attack="private-bias", runs=200, **state):
-    chosen = {f"audit.{name}": value for name, value in (state | {"runs": runs}).items()}
+    chosen = {
+        f"audit.{name}": value for name, value in (state | {"runs": runs}).items()
+    }
     return after_audit(app_of("audit/page.py", chosen, attack=attack))
 
 
@@ -36,7 +38,9 @@ def test_the_promised_and_the_shown_epsilon_are_two_bars_before_the_table():
     app = page("private-bias", 200)
     table = frames(app)[-1]
     (promised, shown), texts, alt = bars(app)
-    assert texts[0] == table["ε"].iloc[0] == "≤ 2.00" and promised == pytest.approx(2, abs=0.01)
+    assert texts[0] == table["ε"].iloc[0] == "≤ 2.00" and promised == pytest.approx(
+        2, abs=0.01
+    )
     assert texts[1] in set(table["ε"]) and texts[1] == f"≥ {shown:.2f}"
     assert f"promised {texts[0]}" in alt and f"the attack shows {texts[1]}" in alt
     kinds = [element.type for element in app.main]
@@ -48,7 +52,9 @@ def test_a_broken_promise_is_a_longer_second_bar():
     app = page("private-bias", 200, **{"fault.private-bias": "small-noise"})
     (promised, shown), _, _ = bars(app)
     assert shown > promised > 0
-    assert "The second bar is longer than the first: the promise is broken." in words(app)
+    assert "The second bar is longer than the first: the promise is broken." in words(
+        app
+    )
 
 
 def test_what_proves_nothing_shows_no_promise():
@@ -84,7 +90,10 @@ def test_what_a_lesson_fixes_stays_whatever_the_browser_says():
 def scores(game):
     """How many of the rounds so far the player won, and the best attacker."""
     rounds = [game.round(number) for number in range(len(game.guesses))]
-    own = sum(a_round.answer == guess for a_round, guess in zip(rounds, game.guesses, strict=True))
+    own = sum(
+        a_round.answer == guess
+        for a_round, guess in zip(rounds, game.guesses, strict=True)
+    )
     return own, sum(a_round.answer == a_round.best_guess for a_round in rounds)
 
 
@@ -133,7 +142,9 @@ def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed):
             f"Round {number + 1} of {ROUNDS} · you {own}, the best attacker {best_attacker}"
         )
         best = game.round(number).best_guess
-        app.button(key=f"audit.game.{best if number else (best + 1) % (SUSPECTS + 1)}").click()
+        app.button(
+            key=f"audit.game.{best if number else (best + 1) % (SUSPECTS + 1)}"
+        ).click()
         app.run()
     assert not app.exception
     right, best_attacker = scores(game)
@@ -147,4 +158,6 @@ def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed):
         assert game.best_score == ROUNDS and right == ROUNDS - 1
     app.button(key="audit.game.again").click()
     app.run()
-    assert app.session_state[STATE_KEY].guesses == [] and "attack" not in app.query_params
+    assert (
+        app.session_state[STATE_KEY].guesses == [] and "attack" not in app.query_params
+    )

@@ -122,7 +122,10 @@ def test_asking_keeps_what_was_tuned_and_both_can_be_exported():
     assert REGISTRY[tuned].title in taken.title[0].value
     assert opened(**link_of(taken)).code[0].value == command  # as after a reload
     which.set_value("answer").run()
-    assert f"--algorithm {method} " in taken.code[0].value and "--param" not in taken.code[0].value
+    assert (
+        f"--algorithm {method} " in taken.code[0].value
+        and "--param" not in taken.code[0].value
+    )
     assert REGISTRY[method].title in taken.title[0].value
     again = opened(**link_of(taken))
     assert again.title[0].value == taken.title[0].value
@@ -142,7 +145,9 @@ def test_close_methods_get_more_draws_before_the_answer_is_shown():
     run_until(app, has_ended)
     waiting = list(dict.fromkeys(titles))[:-1]
     assert all(title.startswith(("Trying", "More draws of ")) for title in waiting)
-    numbers = next(table.value for table in app.dataframe if "note" in table.value.columns)
+    numbers = next(
+        table.value for table in app.dataframe if "note" in table.value.columns
+    )
     (answer,) = [row for _, row in numbers.iterrows() if row["note"] == "the answer"]
     assert answer["draws"] in question.MORE
     app.segmented_control(key="choose.scale").set_value("metric").run()
@@ -163,7 +168,9 @@ def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine):
     assert name.startswith(f"cinema?users={entry.n_users}&items={entry.n_items}&")
     other = opened(dataset=name)
     assert not other.warning and f"{entry.n_users:,} people" in words(other)
-    assert opened(dataset="cinema?users=1000000&items=100&density=0.9&bounds=1,5").warning
+    assert opened(
+        dataset="cinema?users=1000000&items=100&density=0.9&bounds=1,5"
+    ).warning
 
 
 def test_an_address_of_a_file_that_is_gone_exports_no_other_answer(mine):
@@ -180,7 +187,12 @@ def test_an_address_of_a_file_that_is_gone_exports_no_other_answer(mine):
 @pytest.fixture
 def mine():
     table = messy_table()
-    columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
+    columns = {
+        "user": "client_ref",
+        "item": "programme",
+        "rating": "stars",
+        "time": "watched_on",
+    }
     facts = {"bounds": "0.5,5", **columns, "dates": "dmy"}
     upload = session_files.read(table.content, "visits.csv", facts)
     account = account_of(upload.entry.id)
@@ -194,7 +206,9 @@ def in_a_range(app, entry):
     """The page with the range for 9 ratings a person."""
     app.number_input(key=data_sets.each_key(entry)).set_value(9).run()
     app.button(key="choose.go").click()
-    return run_until(app, lambda: app.title[0].value.startswith("With Spectral at ε = "))
+    return run_until(
+        app, lambda: app.title[0].value.startswith("With Spectral at ε = ")
+    )
 
 
 def test_on_private_data_only_an_epsilon_is_asked_for(mine):
@@ -203,7 +217,9 @@ def test_on_private_data_only_an_epsilon_is_asked_for(mine):
     assert not any(control.key == "choose.wish" for control in app.segmented_control)
     assert "about how many ratings a person gives" in app.info[0].value
     (whom,) = app.radio
-    assert len(whom.options) == 2 and "No method here is proved for a single rating" in words(app)
+    assert len(
+        whom.options
+    ) == 2 and "No method here is proved for a single rating" in words(app)
 
 
 @pytest.mark.slow
@@ -211,7 +227,8 @@ def test_private_rows_are_not_touched(mine):
     table, entry = mine
     app = opened(entry)
     assert "simulated worlds of the same shape" in words(app)
-    assert not any(button.key == "choose.go" for button in app.button)  # before they are declared
+    # before they are declared
+    assert not any(button.key == "choose.go" for button in app.button)
     assert "about how many ratings a person gives" in app.info[0].value
     in_a_range(app, entry)
     inquiry = app.session_state["choose.asked"]
@@ -238,19 +255,27 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     in_a_range(app, entry)
     account = account_of(entry.id)
     assert not account.entries
-    price = re.search(r"total ε 0\.00 → (\d+\.\d\d)", app.button(key="choose.own").label)
+    price = re.search(
+        r"total ε 0\.00 → (\d+\.\d\d)", app.button(key="choose.own").label
+    )
     app.button(key="choose.own").click().run()
-    assert not any(it.key == "choose.own" for it in app.button)  # not while it runs, nor after
+    # not while it runs, nor after
+    assert not any(it.key == "choose.own" for it in app.button)
     run_until(app, lambda: app.success)
     assert account.n_raw_errors == 0  # those of its trials stay inside it
-    assert 0 <= float(price[1]) - account.total.epsilon < 0.01 and len(account.entries) == 1
+    assert (
+        0 <= float(price[1]) - account.total.epsilon < 0.01
+        and len(account.entries) == 1
+    )
     text = app.success[0].value
     assert f"ε = {price[1]}" in text and "It chose" in text
     together = account.total.epsilon + 10.0
     total = f"ε = {epsilon_text(together)} in total"
     assert app.title[0].value.startswith((f"{total}: with ", f"{total}: use "))
     taken = words(at_step(app, "take"))
-    assert f"{total} (δ = " in taken and f"drawn before {price[1]}, planned 10.00" in taken
+    assert (
+        f"{total} (δ = " in taken and f"drawn before {price[1]}, planned 10.00" in taken
+    )
     assert "can become almost certain that a given person took part" in taken
     assert f"{bound_text(10.0)} sure" not in taken  # that of the training alone
     assert not {secret for secret in table.secrets if secret in words(app)}

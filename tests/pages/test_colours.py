@@ -17,7 +17,11 @@ TEXT, SHAPE = 4.5, 3.0  # WCAG 2.2, 1.4.3 and 1.4.11
 CAPTION = 0.7  # of the text's colour, in look.css
 # Machado, Oliveira & Fernandes 2009, severity 1, on linear light
 DEUTERANOPIA = np.array(
-    [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.01182, 0.04294, 0.968881]]
+    [
+        [0.367322, 0.860646, -0.227968],
+        [0.280085, 0.672501, 0.047413],
+        [-0.01182, 0.04294, 0.968881],
+    ]
 )
 # IEC 61966-2-1: linear sRGB to XYZ, and its white
 XYZ = np.array(
@@ -35,7 +39,9 @@ def rgb(colour):
 
 
 def linear(colour):
-    return np.where(colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4)
+    return np.where(
+        colour <= 0.04045, colour / 12.92, ((colour + 0.055) / 1.055) ** 2.4
+    )
 
 
 def contrast(one, other):
@@ -75,7 +81,12 @@ def test_words_of_the_theme_can_be_read(mode):
     pages = theme["backgroundColor"], theme["secondaryBackgroundColor"]
     for page in pages:
         caption = CAPTION * theme["textColor"] + (1 - CAPTION) * page
-        for words in (theme["textColor"], theme["linkColor"], theme["codeTextColor"], caption):
+        for words in (
+            theme["textColor"],
+            theme["linkColor"],
+            theme["codeTextColor"],
+            caption,
+        ):
             assert contrast(words, page) >= TEXT
         assert contrast(theme["primaryColor"], page) >= SHAPE
     assert contrast(rgb("#ffffff"), theme["primaryColor"]) >= TEXT  # on primary buttons
@@ -104,6 +115,8 @@ def test_rival_methods_have_colours_of_their_own():
     drawn = [
         kind.colour
         for kind in REGISTRY.values()
-        if issubclass(kind, PrivateAlgorithm) and kind.task == "ratings" and kind.colour != "red"
+        if issubclass(kind, PrivateAlgorithm)
+        and kind.task == "ratings"
+        and kind.colour != "red"
     ]
     assert len(set(drawn)) == len(drawn)

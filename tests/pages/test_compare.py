@@ -16,7 +16,11 @@ SCRIPT = behind_sidebar("compare/page.py")
 
 
 def page(**parameters):
-    defaults = {"dataset": "cinema-small", "methods": "private-bias", "epsilons": "1, 5"}
+    defaults = {
+        "dataset": "cinema-small",
+        "methods": "private-bias",
+        "epsilons": "1, 5",
+    }
     return settled(app_of(SCRIPT, **(defaults | parameters)))
 
 
@@ -67,7 +71,10 @@ def test_a_mended_box_is_compared_and_its_complaint_goes():
     app.text_input(key="compare.epsilons").set_value("2, 5").run()
     assert not app.error and compared(app)[0] == (2.0, 5.0)
     app.multiselect(key="compare.methods").set_value([]).run()
-    assert "Choose at least one method. Still showing Private biases." in app.error[0].value
+    assert (
+        "Choose at least one method. Still showing Private biases."
+        in app.error[0].value
+    )
     assert app.query_params["methods"] == "private-bias"
     app.text_input(key="compare.grid").set_value("no_such = 1, 2").run()
     assert "None of these algorithms has a parameter" in app.error[-1].value
@@ -89,7 +96,9 @@ def test_a_list_of_epsilons_is_read(text, epsilons):
     assert typed_epsilons(text) == epsilons
 
 
-@pytest.mark.parametrize("text", ["2,5", "1, 2,5", "0,5; 1", "1,5e-1", "2,5, 3", "0.5, 2,5"])
+@pytest.mark.parametrize(
+    "text", ["2,5", "1, 2,5", "0,5; 1", "1,5e-1", "2,5, 3", "0.5, 2,5"]
+)
 def test_a_comma_between_digits_may_be_a_point_and_is_refused(text):
     with pytest.raises(BadInput, match="may be one number or two"):
         typed_epsilons(text)
@@ -116,7 +125,9 @@ def test_the_notebook_makes_the_same_runs_again():
         epsilons=(1.0,),
         delta=5e-5,
     )
-    cells = json.loads(notebook_of_sweep(sweep.model_dump(mode="json"), "rmse"))["cells"]
+    cells = json.loads(notebook_of_sweep(sweep.model_dump(mode="json"), "rmse"))[
+        "cells"
+    ]
     sources = ("".join(cell["source"]) for cell in cells)
     variables = {}
     exec(next(it for it in sources if "\npoints = " in it), variables)
@@ -126,7 +137,12 @@ def test_the_notebook_makes_the_same_runs_again():
 
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there():
-    query = {"dataset": "cinema-small", "methods": "private-bias", "epsilons": "2", "draws": "1"}
+    query = {
+        "dataset": "cinema-small",
+        "methods": "private-bias",
+        "epsilons": "2",
+        "draws": "1",
+    }
     link = LessonLink.parse(page="compare", query=query, locked=("page",))
     state = {"lesson.link": link, "compare.epsilons": "1, 2, 3"}
     app = app_of(SCRIPT, state, draws="9")

@@ -42,7 +42,9 @@ def mine():
 
 def test_nobody_opens_anothers_by_its_address(mine):
     app = app_of(ACCOUNTANT, dataset=mine.entry.id).run()
-    assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
+    assert (
+        app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
+    )
 
 
 def test_a_plan_of_models_on_ones_own_data_says_nothing_of_what_they_keep(mine):
@@ -91,7 +93,9 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds):
     assert not app.error
     story = component(app, "matched_parts")
     card = next(
-        it.value for it in app.markdown if "Privacy card" in it.value or "in total :" in it.value
+        it.value
+        for it in app.markdown
+        if "Privacy card" in it.value or "in total :" in it.value
     )
     assert "CONDITIONAL" in card
     account = account_of(upload.entry.id)
@@ -105,11 +109,17 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds):
 def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_are():
     """The card says so, offers no group, and the default for delta follows the number of people."""
     out = io.BytesIO()
-    savemat(out, {"fea": np.random.default_rng(0).random((40, 36)), "gnd": np.arange(40) % 8})
+    savemat(
+        out,
+        {"fea": np.random.default_rng(0).random((40, 36)), "gnd": np.arange(40) % 8},
+    )
     by_person = session_files.read(out.getvalue(), "a.mat", {"group": "gnd"})
     app = with_upload("faces/page.py", by_person, "images")
-    assert "(δ = 1e-2, per person, add/remove, exact)" in words(app)  # 1 / (10 x 8), rounded down
-    assert not [field for field in app.number_input if str(field.key).startswith("card.each")]
+    # 1 / (10 x 8), rounded down
+    assert "(δ = 1e-2, per person, add/remove, exact)" in words(app)
+    assert not [
+        field for field in app.number_input if str(field.key).startswith("card.each")
+    ]
     assert any("40 images of 8 people" in it.value for it in app.caption)
     alone = session_files.read(out.getvalue(), "a.mat", {})
     app = with_upload("faces/page.py", alone, "images")
@@ -119,16 +129,24 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
         session_files.remove(upload.entry)
 
 
-def test_a_private_file_under_a_published_name_is_private_on_pages(tmp_path, monkeypatch):
+def test_a_private_file_under_a_published_name_is_private_on_pages(
+    tmp_path, monkeypatch
+):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     (tmp_path / "mine.csv").write_bytes(
         table().replace(b"Member,Product,Points", b"user,item,rating")
     )
     datasets.import_("ml-100k", tmp_path / "mine.csv")
     entry = datasets.entry_of("ml-100k")
-    assert not entry.public and (entry.n_users, entry.n_items) == (30, 12) and entry.assumptions
+    assert (
+        not entry.public
+        and (entry.n_users, entry.n_items) == (30, 12)
+        and entry.assumptions
+    )
     app = settled(app_of(behind_sidebar("explore/page.py"), dataset="ml-100k"))
-    assert [button.label for button in app.get("download_button")].count("Download as CSV") == 1
+    assert [button.label for button in app.get("download_button")].count(
+        "Download as CSV"
+    ) == 1
     assert "CONDITIONAL" in words(app)
 
 
@@ -139,7 +157,9 @@ def with_table(content, name="mine.csv"):
 
 
 def rating_table(header, row):
-    rows = [row.format(u=u, i=i, r=1 + (u * i) % 5) for u in range(30) for i in range(12)]
+    rows = [
+        row.format(u=u, i=i, r=1 + (u * i) % 5) for u in range(30) for i in range(12)
+    ]
     return "\n".join([header, *rows, ""]).encode()
 
 
@@ -153,7 +173,9 @@ def on_scale(app, scale, name="mine.csv"):
 
 def test_a_file_that_is_not_in_use_yet_is_named_where_the_next_step_uses_other_data():
     app = with_table(rating_table("user,item,rating", "p{u},thing {i},{r}"), "mine.csv")
-    answer = app_of("choose/page.py", {"data.unread": app.session_state["data.unread"]}).run()
+    answer = app_of(
+        "choose/page.py", {"data.unread": app.session_state["data.unread"]}
+    ).run()
     for page in (app, answer):
         (warning,) = page.warning
         assert "mine" in warning.value and "Cinema" in warning.value
@@ -187,19 +209,23 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples():
 
 
 ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
-    f"thing {i},{1990 + i},{'Drama|War' if i % 2 else 'Comedy'},{i % 3}\n" for i in range(11)
+    f"thing {i},{1990 + i},{'Drama|War' if i % 2 else 'Comedy'},{i % 3}\n"
+    for i in range(11)
 )
 
 
 def test_an_item_table_is_public_and_offered_in_the_sidebar():
-    app = on_scale(with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "1 to 5")
+    app = on_scale(
+        with_table(rating_table("user,item,rating", "p{u},thing {i},{r}")), "1 to 5"
+    )
     app.button(key="data.use").click().run()
     (plain,) = app.session_state["data.own"].values()
     account = account_of(plain.id).key
     name = data_sets.name_in_keys(plain.id)
     app.file_uploader(key=f"data.items.{name}").upload("films.csv", ITEMS.encode())
     app.run()
-    assert app.session_state["data.own"] == {plain.id: plain}  # not before it is said to be public
+    # not before it is said to be public
+    assert app.session_state["data.own"] == {plain.id: plain}
     app.button(key=f"data.items.use.{name}").click().run()
     (entry,) = app.session_state["data.own"].values()
     assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
@@ -250,7 +276,9 @@ class TestTheLayout:
         app = with_table(out.getvalue(), "shop.xlsx")
         assert "shop.xlsx" in app.error[0].value
         app.selectbox(key="data.sheet.shop.xlsx").set_value("May").run()
-        assert not app.error and app.selectbox(key="data.role.0.shop.xlsx").options[1:] == [*"abc"]
+        assert not app.error and app.selectbox(key="data.role.0.shop.xlsx").options[
+            1:
+        ] == [*"abc"]
 
     def test_a_table_of_an_archive_is_chosen(self):
         out = io.BytesIO()
@@ -276,10 +304,16 @@ class TestTheLayout:
         app.button(key="data.use").click().run()
         assert self.kept(app) == "60"
         facts = self.command(app)
-        assert (facts["layout"], facts["user"], facts["leave"]) == (["wide"], ["person"], ["age"])
+        assert (facts["layout"], facts["user"], facts["leave"]) == (
+            ["wide"],
+            ["person"],
+            ["age"],
+        )
 
     def test_most_values_outside_the_scale_may_mean_not_rated(self):
-        content = rating_table("user,item,rating", "p{u},thing {i},{r}").replace(b",4\n", b",0\n")
+        content = rating_table("user,item,rating", "p{u},thing {i},{r}").replace(
+            b",4\n", b",0\n"
+        )
         app = on_scale(with_table(content), "1 to 5")
         app.button(key="data.use").click().run()
         assert "more than a tenth" in app.warning[-1].value
@@ -299,7 +333,9 @@ class TestTheLayout:
         book = openpyxl.Workbook()
         book.active.append(["who", "text"])
         for k in range(20):
-            book.active.append([f"p{k % 5}", f"orbit rocket planet{k % 4} engine fuel{k % 3}"])
+            book.active.append(
+                [f"p{k % 5}", f"orbit rocket planet{k % 4} engine fuel{k % 3}"]
+            )
         out = io.BytesIO()
         book.save(out)
         app = app_of("data/page.py").run()

@@ -19,23 +19,49 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import Settings, read
-from pages.server.doors import FULL, HostGuard, most_streams, names_at, policy, proxy_warning
+from pages.server.doors import (
+    FULL,
+    HostGuard,
+    most_streams,
+    names_at,
+    policy,
+    proxy_warning,
+)
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
 HERE = "127.0.0.1:8501"
 OURS = (
-    *("127.0.0.1:8501", "localhost:8501", "[::1]:8501", "127.0.0.1", "localhost", "LOCALHOST:80"),
+    *(
+        "127.0.0.1:8501",
+        "localhost:8501",
+        "[::1]:8501",
+        "127.0.0.1",
+        "localhost",
+        "LOCALHOST:80",
+    ),
     *("dpmf.example.org", "dpmf.example.org:443", "DPMF.example.org."),
 )
 FOREIGN = (
-    *("evil.example", "evil.example:8501", "127.0.0.1.evil.example", "localhost.evil.example"),
+    *(
+        "evil.example",
+        "evil.example:8501",
+        "127.0.0.1.evil.example",
+        "localhost.evil.example",
+    ),
     *("evil.example:8501@localhost", "localhost@evil.example", "", "xdpmf.example.org"),
     *("dpmf.example.org.evil.example", "192.0.2.2:8501", "0.0.0.0:8501", "[::]:8501"),
     *("localhost:x", "localhost/evil", "[::1", "localhost#x"),
 )
 BAD_ORIGINS = (
-    *("http://evil.example", "http://localhost:3000", "null", "", "file://", "http://[evil"),
+    *(
+        "http://evil.example",
+        "http://localhost:3000",
+        "null",
+        "",
+        "file://",
+        "http://[evil",
+    ),
     *("https://127.0.0.1:8501.evil.example", "http://evil.example@127.0.0.1:8501"),
 )
 
@@ -64,7 +90,9 @@ def _server(names=frozenset(), metrics="", **options):
     ]
     now = Settings(metrics=metrics)
     return TestClient(
-        Starlette(routes=routes, middleware=[Middleware(HostGuard, names, now, **options)]),
+        Starlette(
+            routes=routes, middleware=[Middleware(HostGuard, names, now, **options)]
+        ),
         base_url=f"http://{HERE}",
     )
 
@@ -93,17 +121,27 @@ def test_the_names_of_this_server_are_answered(server, host):
 @pytest.mark.parametrize("host", FOREIGN)
 def test_another_name_gets_a_sentence_and_nothing_else(server, host):
     answer = server.get("/_stcore/health", headers={"host": host})
-    assert answer.status_code == 400 and f"{host!r}" in answer.text and "DPMF_HOSTS" in answer.text
+    assert (
+        answer.status_code == 400
+        and f"{host!r}" in answer.text
+        and "DPMF_HOSTS" in answer.text
+    )
 
 
 @pytest.mark.parametrize("origin", BAD_ORIGINS)
 def test_a_page_elsewhere_is_refused(server, origin):
-    assert server.post("/_stcore/upload_file", headers={"origin": origin}).status_code == 403
+    assert (
+        server.post("/_stcore/upload_file", headers={"origin": origin}).status_code
+        == 403
+    )
 
 
 def test_pages_of_this_server_are_not(server):
     """Streamlit compares a websocket's origin with the cookie, so the guard leaves it."""
-    assert server.post("/_stcore/upload_file", headers={"origin": f"http://{HERE}"}).text == "ours"
+    assert (
+        server.post("/_stcore/upload_file", headers={"origin": f"http://{HERE}"}).text
+        == "ours"
+    )
     assert _stream(server, host=HERE, origin=f"http://{HERE}") == f"ourshttp://{HERE}"
     assert (
         _stream(server, host="dpmf.example.org", origin="https://dpmf.example.org")
@@ -132,7 +170,9 @@ def test_every_answer_tells_browsers_how_far_to_trust_it(server):
     ):
         assert answer.headers["x-content-type-options"] == "nosniff"
         assert answer.headers["referrer-policy"] == "same-origin"
-        assert "frame-ancestors 'self'" in answer.headers["content-security-policy"].split("; ")
+        assert "frame-ancestors 'self'" in answer.headers[
+            "content-security-policy"
+        ].split("; ")
         assert "'unsafe-eval'" not in answer.headers["content-security-policy"]
     headers = server.get("/media/0123.html").headers
     assert headers["content-security-policy"].endswith("sandbox")
@@ -143,7 +183,11 @@ def test_every_answer_tells_browsers_how_far_to_trust_it(server):
 
 
 FOR_DEVELOPERS = [
-    *(BackMsg(clear_cache=True), BackMsg(set_run_on_save=True), BackMsg(load_git_info=True)),
+    *(
+        BackMsg(clear_cache=True),
+        BackMsg(set_run_on_save=True),
+        BackMsg(load_git_info=True),
+    ),
     BackMsg(debug_shutdown_runtime=True),
     BackMsg(backend_operation_request={"install_skills": {}}),
     BackMsg(backend_operation_request={"dismiss_skills_nudge": {}}),
@@ -176,9 +220,12 @@ def test_a_full_server_refuses_and_says_so_once(caplog):
 
 
 @pytest.mark.parametrize(
-    ("allowed", "expected"), [((1024, 4096), 960), ((1024, 10**6), 16_320), ((512, 512), 64)]
+    ("allowed", "expected"),
+    [((1024, 4096), 960), ((1024, 10**6), 16_320), ((512, 512), 64)],
 )
-def test_descriptors_are_raised_as_far_as_the_system_allows(monkeypatch, allowed, expected):
+def test_descriptors_are_raised_as_far_as_the_system_allows(
+    monkeypatch, allowed, expected
+):
     monkeypatch.setattr(resource, "getrlimit", lambda kind: allowed)
     monkeypatch.setattr(resource, "setrlimit", lambda kind, limits: None)
     assert most_streams() == expected
@@ -194,7 +241,9 @@ def test_of_inline_scripts_those_of_streamlits_page_alone_run(tmp_path):
     page = tmp_path / "index.html"
     page.write_text("<script>ours()</script><script src='x.js'></script>")
     ours = base64.b64encode(hashlib.sha256(b"ours()").digest()).decode()
-    assert f"script-src 'self' 'wasm-unsafe-eval' 'sha256-{ours}'" in policy(page=page).split("; ")
+    assert f"script-src 'self' 'wasm-unsafe-eval' 'sha256-{ours}'" in policy(
+        page=page
+    ).split("; ")
 
 
 def test_the_operators_settings(monkeypatch):
@@ -233,7 +282,9 @@ def test_on_loopback_nobody_has_to_log_in(address):
     assert not names_at(Settings(), address, login=False)
 
 
-@pytest.mark.parametrize("address", [None, "0.0.0.0", "::", "192.0.2.2", "dpmf.example.org", ""])
+@pytest.mark.parametrize(
+    "address", [None, "0.0.0.0", "::", "192.0.2.2", "dpmf.example.org", ""]
+)
 def test_elsewhere_there_is_a_login_or_a_purpose(address):
     with pytest.raises(BadInput, match="DPMF_OPEN=on-purpose"):
         names_at(Settings(), address, login=False)

@@ -31,15 +31,23 @@ def _browser(required):
         Route("/auth/login", lambda request: provider),
         Route("/oauth2callback", lambda request: root),
         WebSocketRoute("/_stcore/stream", _stream),
-        Route("/{path:path}", lambda request: PlainTextResponse("inside"), methods=["GET", "PUT"]),
+        Route(
+            "/{path:path}",
+            lambda request: PlainTextResponse("inside"),
+            methods=["GET", "PUT"],
+        ),
     ]
-    app = Starlette(routes=routes, middleware=[Middleware(LoginGate, required=required)])
+    app = Starlette(
+        routes=routes, middleware=[Middleware(LoginGate, required=required)]
+    )
     return TestClient(app, base_url=HOME, follow_redirects=False)
 
 
 @pytest.fixture
 def browser(monkeypatch):
-    monkeypatch.setattr(st.secrets, "_secrets", {"auth": {"cookie_secret": "of the operator" * 3}})
+    monkeypatch.setattr(
+        st.secrets, "_secrets", {"auth": {"cookie_secret": "of the operator" * 3}}
+    )
     return _browser(required=True)
 
 
@@ -59,7 +67,12 @@ def statuses(browser):
         stream = refused.status_code
     page = browser.get("/explore?epsilon=2", headers={"accept": "text/html,*/*"})
     upload = browser.put("/_stcore/upload_file/session/file", content=b"rows")
-    return [page.status_code, upload.status_code, stream, browser.get("/auth/check").status_code]
+    return [
+        page.status_code,
+        upload.status_code,
+        stream,
+        browser.get("/auth/check").status_code,
+    ]
 
 
 def test_nothing_is_answered_before_a_login(browser):
@@ -70,7 +83,9 @@ def test_nothing_is_answered_before_a_login(browser):
     assert statuses(browser) == [200, 200, 101, 204]
 
 
-@pytest.mark.parametrize("path", ["/auth/check/../../x", "/auth/logout/x", "//auth/login", "/x"])
+@pytest.mark.parametrize(
+    "path", ["/auth/check/../../x", "/auth/logout/x", "//auth/login", "/x"]
+)
 def test_no_other_address_is_open(browser, path):
     assert browser.get(path).status_code == 401
 
@@ -111,7 +126,14 @@ def test_a_foreign_or_endless_page_is_not_noted(browser, referer):
 
 
 @pytest.mark.parametrize(
-    "note", ["//evil.example.org", "/%5Cevil.example.org", "%2F%2Fevil", "/%0d%0aset-cookie:x", ""]
+    "note",
+    [
+        "//evil.example.org",
+        "/%5Cevil.example.org",
+        "%2F%2Fevil",
+        "/%0d%0aset-cookie:x",
+        "",
+    ],
 )
 def test_a_planted_note_leads_nowhere_else(browser, note):
     browser.cookies.set(COOKIE, note)

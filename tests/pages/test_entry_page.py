@@ -14,7 +14,11 @@ def test_every_section_loads_the_script_before_streamlits(base):
     start = f"/{base}".rstrip("/")
     for name in ("", *SECTIONS):
         html = client.get(f"{start}/{name}").text
-        assert 0 < html.index('<script src="./browser.js">') < html.index('<script type="module"')
+        assert (
+            0
+            < html.index('<script src="./browser.js">')
+            < html.index('<script type="module"')
+        )
     script = client.get(f"{start}/browser.js")
     assert script.headers["content-type"].partition(";")[0].endswith("/javascript")
     assert script.text == addresses.SCRIPT.read_text("utf-8")
@@ -24,4 +28,6 @@ def test_streamlits_page_is_otherwise_as_it_is():
     """Its inline scripts too, whose hashes the policy allows."""
     html = addresses.STREAMLIT_PAGE.read_text("utf-8")
     whole = addresses.with_script(html)
-    assert whole.replace('\n    <script src="./browser.js"></script>', "") == html != whole
+    assert (
+        whole.replace('\n    <script src="./browser.js"></script>', "") == html != whole
+    )

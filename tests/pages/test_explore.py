@@ -32,21 +32,29 @@ def click(app, name, value):
     """The page after the figure reported this value, as a click in it does."""
     states = app._tree.get_widget_states()
     figure = next(
-        one.proto.id for one in app.get("bidi_component") if one.proto.id.endswith("-explore.hero")
+        one.proto.id
+        for one in app.get("bidi_component")
+        if one.proto.id.endswith("-explore.hero")
     )
     event = json.dumps({"event": name, "value": value})
-    states.widgets.add(id=f"$$STREAMLIT_INTERNAL_KEY_{figure}__events", json_trigger_value=event)
+    states.widgets.add(
+        id=f"$$STREAMLIT_INTERNAL_KEY_{figure}__events", json_trigger_value=event
+    )
     app._run(states)
 
 
 def spec(**more):
     budget = {"epsilon": 5.0, "delta": 5e-5}
-    return RunSpec.parse(data={"id": "cinema-small"}, algorithm="dpals", budget=budget, **more)
+    return RunSpec.parse(
+        data={"id": "cinema-small"}, algorithm="dpals", budget=budget, **more
+    )
 
 
 def test_the_sources_rule_shows_what_it_truly_costs():
     printed = {"p.biases": "false", "p.gram_share": "0.5", "p.frequent_fraction": "1"}
-    app = page(algorithm="dpals", epsilon="1", delta="1e-5", calibration="source", **printed)
+    app = page(
+        algorithm="dpals", epsilon="1", delta="1e-5", calibration="source", **printed
+    )
     assert "ε = 1.07 (δ = 1e-5" in words(app)
     assert "1.07" in headline(app)
 
@@ -75,7 +83,11 @@ def test_the_best_of_several_methods_has_no_source_s_rule():
 
 def test_nothing_that_is_not_proved_has_an_epsilon():
     """A posterior sample that SGLD has not reached shows no price, odds or target."""
-    app = page(algorithm="sgld", epsilon="5", **{"p.reading": "posterior-sample", "p.steps": "20"})
+    app = page(
+        algorithm="sgld",
+        epsilon="5",
+        **{"p.reading": "posterior-sample", "p.steps": "20"},
+    )
     text = words(app)
     assert 'The source says: "provably differentially private"' in text
     assert "0.250" in text
@@ -101,15 +113,21 @@ def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
 
 def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default():
     app = page(algorithm="dpals", epsilon="5", **{"p.rank": "3"})
-    [sentence] = [it.value for it in app.markdown if it.value.startswith("Changed parameters")]
+    [sentence] = [
+        it.value for it in app.markdown if it.value.startswith("Changed parameters")
+    ]
     assert "3" in sentence
     assert app.query_params["p.rank"] in ("3", ["3"])
     points = component(app, "hero")["points"]
     [here] = [it for it in points if it["epsilon"] == 5.0]
-    runs = [engine_run(spec(seed=seed, parameters={"rank": 3})) for seed in range(DRAWS)]
+    runs = [
+        engine_run(spec(seed=seed, parameters={"rank": 3})) for seed in range(DRAWS)
+    ]
     errors = sorted(run.record.metrics["rmse"] for run in runs)
     assert sorted(here["error"]["values"]) == pytest.approx(errors)
     app.button(key="explore.recommended").click()
     settled(app)
-    assert not [it.value for it in app.markdown if it.value.startswith("Changed parameters")]
+    assert not [
+        it.value for it in app.markdown if it.value.startswith("Changed parameters")
+    ]
     assert "p.rank" not in app.query_params

@@ -30,7 +30,9 @@ FIGURES = {
 
 def chosen(data="cinema-small", epsilon=1.0, algorithm=RECOMMENDED["ratings"], **more):
     delta = usual_run("ratings", data).budget.delta
-    return SidebarChoice(dataset=data, epsilon=epsilon, delta=delta, algorithm=algorithm, **more)
+    return SidebarChoice(
+        dataset=data, epsilon=epsilon, delta=delta, algorithm=algorithm, **more
+    )
 
 
 def told(judgement, label, **choice):
@@ -119,7 +121,9 @@ def test_a_smaller_unit_is_said_instead_of_no_better_method():
 def test_on_private_data_nothing_is_named_best_and_the_price_is_stated(monkeypatch):
     entry = data_sets.find("cinema-small")
     monkeypatch.setattr(data_sets, "find", lambda _: _Private(entry))
-    own_runs = {place: figures for place, figures in FIGURES.items() if place[0] != "dpals"}
+    own_runs = {
+        place: figures for place, figures in FIGURES.items() if place[0] != "dpals"
+    }
     judgement = table(own_runs, public=False).by("rmse")
     own = told(judgement, "Spectral", is_best=True)
     assert [point["method"] for point in own["points"]] == ["Spectral", "Spectral"]
@@ -146,7 +150,10 @@ def test_the_figure_has_both_ends_of_the_scale_by_name_in_both_units():
     assert own["units"] == ["share", "error"]
     best, floor = own["levels"]
     assert (best["share"], best["error"]) == (1.0, 0.8)
-    assert best["name"]["share"] == "100%: Bayesian MF, the best known method without privacy"
+    assert (
+        best["name"]["share"]
+        == "100%: Bayesian MF, the best known method without privacy"
+    )
     assert (floor["share"], floor["error"]) == (0.0, 1.0)
     assert floor["name"] == {
         "share": "0%: each person's own mean",
@@ -169,7 +176,10 @@ def test_there_is_no_percentage_where_sharing_is_worth_nothing_measurable():
 def test_below_the_floor_a_method_is_worse_than_no_model():
     figures = FIGURES | {("spectral", 1.0): (1.05, 1.05, 1.05)}
     point = at(told(table(figures).by("rmse"), "Spectral"), 1.0)
-    assert "is worse than no model: each person's own mean alone has RMSE 1.000" in point["title"]
+    assert (
+        "is worse than no model: each person's own mean alone has RMSE 1.000"
+        in point["title"]
+    )
 
 
 def test_costs_levels_and_the_range_over_draws_stand_in_the_fold():
@@ -188,7 +198,9 @@ def test_between_points_the_browser_says_the_same_words():
 
 def test_the_epsilon_that_is_enough_follows_the_line_that_is_shown():
     judgement = planted()
-    best = judgement.shares_along(story.line_of(chosen(is_best=True), judgement, "Spectral"))
+    best = judgement.shares_along(
+        story.line_of(chosen(is_best=True), judgement, "Spectral")
+    )
     own = judgement.shares_along(story.line_of(chosen(), judgement, "Spectral"))
     assert needed_words(best, 0.4)[0] == "ε = 1"
     assert needed_words(own, 0.4)[0] != "ε = 1"

@@ -47,7 +47,12 @@ print(json.dumps({
 @pytest.fixture
 def mine():
     table = messy_table(people=200, items=30)
-    columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
+    columns = {
+        "user": "client_ref",
+        "item": "programme",
+        "rating": "stars",
+        "time": "watched_on",
+    }
     facts = {"outside": "leave-out", **columns, "dates": "dmy", "bounds": "0.5,5"}
     upload = session_files.read(table.content, "visits.csv", facts)
     yield table, upload.entry
@@ -88,7 +93,9 @@ def elsewhere(code, folder, data_folder):
     return json.loads(done.stdout)
 
 
-def test_the_model_of_private_data_is_bought_taken_away_and_loads_elsewhere(mine, tmp_path):
+def test_the_model_of_private_data_is_bought_taken_away_and_loads_elsewhere(
+    mine, tmp_path
+):
     table, entry = mine
     app = opened(entry, **TUNED)
     account = account_of(entry.id)
@@ -104,11 +111,17 @@ def test_the_model_of_private_data_is_bought_taken_away_and_loads_elsewhere(mine
     assert "errors are computed on raw data" not in words(app)
     content = zipfile.ZipFile(io.BytesIO(app.session_state["export.packed"][1]))
     files = {name: content.read(name) for name in content.namelist()}
-    assert {"model/model.npz", "model/model.json", "model/MODEL_CARD.md"} <= files.keys()
+    assert {
+        "model/model.npz",
+        "model/model.json",
+        "model/MODEL_CARD.md",
+    } <= files.keys()
     assert {"model/privacy.yaml", "model/privacy.html"} <= files.keys()
     people = {secret.encode() for secret in table.secrets if secret.startswith("kd-")}
     assert len(people) > 100
-    assert not {secret for secret in people for file in files.values() if secret in file}
+    assert not {
+        secret for secret in people for file in files.values() if secret in file
+    }
     assert not [name for name, file in files.items() if entry.id.encode() in file]
     assert b"visits.csv" in files["model/MODEL_CARD.md"]
     content.extractall(tmp_path / "empty")
@@ -129,7 +142,11 @@ def test_the_command_runs_as_it_is_printed_and_does_the_run_of_the_page(mine, tm
     assert str(ROOT) not in command and entry.id not in command
     program, *arguments = shlex.split(command)
     assert program == "dpmf"
-    environment = {**os.environ, "DPMF_DATA": str(tmp_path / "data"), "PYTHONPATH": str(ROOT)}
+    environment = {
+        **os.environ,
+        "DPMF_DATA": str(tmp_path / "data"),
+        "PYTHONPATH": str(ROOT),
+    }
     done = subprocess.run(
         [sys.executable, "-m", "dpmf", *arguments, "--json"],
         cwd=tmp_path,
@@ -143,15 +160,28 @@ def test_the_command_runs_as_it_is_printed_and_does_the_run_of_the_page(mine, tm
     with zipfile.ZipFile(io.BytesIO(app.session_state["export.packed"][1])) as content:
         of_page = json.loads(content.read("model/model.json"))["record"]
     of_command = json.loads((tmp_path / "model" / "model.json").read_text())["record"]
-    parts = ("spec", "parameters", "epsilon", "delta", "guarantee", "ledger", "shape", "split")
-    assert {name: of_page[name] for name in parts} == {name: of_command[name] for name in parts}
+    parts = (
+        "spec",
+        "parameters",
+        "epsilon",
+        "delta",
+        "guarantee",
+        "ledger",
+        "shape",
+        "split",
+    )
+    assert {name: of_page[name] for name in parts} == {
+        name: of_command[name] for name in parts
+    }
     loaded = elsewhere(LOADED, tmp_path, tmp_path / "data")
     assert loaded["spec"]["parameters"] == PARAMETERS
 
 
 def test_the_command_names_the_items_table_that_was_added():
     rows = "".join(
-        f"p{user},t{item},{1 + (user + item) % 5}\n" for user in range(9) for item in (1, 2)
+        f"p{user},t{item},{1 + (user + item) % 5}\n"
+        for user in range(9)
+        for item in (1, 2)
     )
     facts = {"missing": "0", "bounds": "1,5"}
     content = f"user,item,rating\n{rows}".encode()
@@ -168,9 +198,9 @@ def test_public_data_train_without_a_price():
     assert app.button(key="export.train").label == "Train on all ratings"
     assert app.title[0].value == "Private biases at ε = 2 on Cinema, 2,000 people"
     trained(app)
-    assert "Trained on all ratings, with ε = 2.00 (δ = 5e-5, per user" in words(app).replace(
-        "**", ""
-    )
+    assert "Trained on all ratings, with ε = 2.00 (δ = 5e-5, per user" in words(
+        app
+    ).replace("**", "")
     assert not app.get("arrow_data_frame")
 
 
@@ -187,7 +217,9 @@ def test_a_training_that_the_account_holds_is_not_planned_again(mine, monkeypatc
     _, entry = mine
     app = trained(opened(entry, **TUNED))
     prices = []
-    monkeypatch.setattr(purchases, "draw_button", lambda *arguments, **_: prices.append(arguments))
+    monkeypatch.setattr(
+        purchases, "draw_button", lambda *arguments, **_: prices.append(arguments)
+    )
     app.run()
     assert not prices and "2.00 in total" in words(app) and "2.97" not in words(app)
 

@@ -29,7 +29,11 @@ def point(app, epsilon):
 @pytest.fixture
 def mine():
     """Documents that a visitor brought."""
-    subjects = ("apple pear plum quince", "goal match team coach", "rain snow wind cloud")
+    subjects = (
+        "apple pear plum quince",
+        "goal match team coach",
+        "rain snow wind cloud",
+    )
     lines = [f"{subjects[n % 3]} {subjects[n % 3].split()[n % 4]}" for n in range(240)]
     upload = session_files.read("\n".join(lines).encode(), "notes.txt", {})
     yield upload
@@ -53,5 +57,6 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine):
     entry_count = len(account.entries)
     widget_of(app.text_input, "sidebar.epsilon").set_value("2")
     settled(app)
-    assert [it["epsilon"] for it in story(app)["points"]] == [3.0]  # nothing was bought at 2
+    # nothing was bought at 2
+    assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
     assert len(account.entries) == entry_count and story(app)["words"]["pending"] == ""

@@ -11,7 +11,9 @@ from pages.kit.page_table import PAGES
 from tests.pages.driving import app_of, behind_sidebar, words
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"
-WITH_EPSILON = [it for it in PAGES if it.data_kind is not None and "epsilon" not in it.unused]
+WITH_EPSILON = [
+    it for it in PAGES if it.data_kind is not None and "epsilon" not in it.unused
+]
 FIRST_VIEWS = {view.page: view for view in first_views.VIEWS if view.is_first}
 
 
@@ -45,7 +47,11 @@ def names(specs):
 
 @pytest.mark.parametrize(
     "page",
-    [page for page in PAGES if page in WITH_EPSILON or page.id in (*FIRST_VIEWS, "compare")],
+    [
+        page
+        for page in PAGES
+        if page in WITH_EPSILON or page.id in (*FIRST_VIEWS, "compare")
+    ],
     ids=lambda page: page.id,
 )
 def test_what_a_page_asks_for_at_first_comes_with_the_package(page, monkeypatch):

@@ -50,13 +50,25 @@ def test_no_link_breaks_a_page(page):
     for name in PAGES[page]:
         text = text_for(name)
         app = app_of(behind_sidebar(page), **(usual | {name: text})).run()
-        assert not app.exception, (name, text[:60], [error.value for error in app.exception])
+        assert not app.exception, (
+            name,
+            text[:60],
+            [error.value for error in app.exception],
+        )
         texts = [
             str(element.value)
-            for element in (*app.error, *app.warning, *app.title, *app.markdown, *app.caption)
+            for element in (
+                *app.error,
+                *app.warning,
+                *app.title,
+                *app.markdown,
+                *app.caption,
+            )
         ]
         assert texts, (name, text[:60])
-        assert not any(re.search(r"(?<!\\)(<script>|\[x\]\(http)", value) for value in texts), (
+        assert not any(
+            re.search(r"(?<!\\)(<script>|\[x\]\(http)", value) for value in texts
+        ), (
             name,
             text[:60],
         )

@@ -26,7 +26,9 @@ def test_a_lesson_is_walked_to_its_code(name):
         )
         press(app, "Show what happens")
         assert part.because in words(app)
-        assert app.subheader[-1].value == ("Not quite." if place == 0 else "That is right.")
+        assert app.subheader[-1].value == (
+            "Not quite." if place == 0 else "That is right."
+        )
     app.text_area(key=f"learn.words.{name}").set_value("because *I* say so")
     press(app, "Send")
     assert lesson.model in words(app) and r"because \*I\* say so" in words(app)
@@ -64,7 +66,8 @@ def test_the_course_page_has_a_card_for_each_lesson_and_counts_what_is_done():
     assert app.get("progress")[0].proto.text == "1 of 11 done"
     assert f"{LESSONS['clipping'].minutes} minutes · done" in words(app)
     queries = [link.proto.query_string for link in app.get("page_link")]
-    assert all("seat=" in query for query in queries)  # a new tab continues as the same person
+    # a new tab continues as the same person
+    assert all("seat=" in query for query in queries)
 
 
 def test_an_unknown_lesson_says_so_on_the_course_page():
@@ -114,7 +117,10 @@ def test_a_lesson_link_to_account_as_one_page_opens_the_view_that_it_means(query
 @pytest.mark.parametrize("came_back", [True, False])
 def test_the_back_button_leads_to_the_page_before_in_a_sequence(came_back, monkeypatch):
     """A browser that repeats an old address, because it has not heard of the new one, does not."""
-    steps = [LessonLink.parse(page="lessons", query={"lesson": name}) for name in list(LESSONS)[:2]]
+    steps = [
+        LessonLink.parse(page="lessons", query={"lesson": name})
+        for name in list(LESSONS)[:2]
+    ]
     app = app_of(SEQUENCE)
     app.query_params["class"] = link_token(LessonSequence.parse(steps=steps))
     app.run()

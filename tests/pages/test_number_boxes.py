@@ -38,7 +38,19 @@ def test_a_comma_stands_for_the_decimal_point(text, number):
 
 
 @pytest.mark.parametrize(
-    "text", ["1,000", "-12,345", "1,000.5", "1.000,5", "1,2,3", "2,5 3", ",", "", "nan", "-inf"]
+    "text",
+    [
+        "1,000",
+        "-12,345",
+        "1,000.5",
+        "1.000,5",
+        "1,2,3",
+        "2,5 3",
+        ",",
+        "",
+        "nan",
+        "-inf",
+    ],
 )
 def test_a_text_with_two_meanings_or_none_is_no_number(text):
     with pytest.raises(ValueError):
@@ -73,7 +85,9 @@ def test_a_refusal_names_the_box_repeats_little_and_is_no_markdown():
     app = app_of(BOXES).run()
     assert typed(app, "lowest", "![x](http://example.org)" * 9) == "2.0, None"
     (error,) = app.error
-    assert error.value.startswith("Lowest: give a number from -10 to 10. Got '\\!\\[x\\]")
+    assert error.value.startswith(
+        "Lowest: give a number from -10 to 10. Got '\\!\\[x\\]"
+    )
     assert error.value.endswith("it stays empty.") and len(error.value) < 200
     assert widget_of(app.text_input, "lowest").value == ""
 
@@ -87,7 +101,9 @@ def test_a_refusal_goes_when_the_number_changes_elsewhere():
 
 
 def test_epsilon_with_a_comma_moves_the_slider_and_the_address():
-    app = app_of("from pages.kit import sidebar\nsidebar.draw()", dataset="cinema-small").run()
+    app = app_of(
+        "from pages.kit import sidebar\nsidebar.draw()", dataset="cinema-small"
+    ).run()
     widget_of(app.text_input, "sidebar.epsilon").set_value("2,5").run()
     assert slider_epsilon(app) == app.session_state["sidebar.epsilon"] == 2.5
     assert app.query_params["epsilon"] == "2.5"
@@ -101,10 +117,17 @@ def test_the_browser_s_boxes_of_numbers_are_of_whole_ones_alone():
         node
         for path in PAGES.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        if isinstance(node, ast.Call) and ast.unparse(node.func).endswith(".number_input")
+        if isinstance(node, ast.Call)
+        and ast.unparse(node.func).endswith(".number_input")
     ]
     assert boxes
     for box in boxes:
-        constants = [node.value for node in ast.walk(box) if isinstance(node, ast.Constant)]
-        assert not any(isinstance(constant, float) for constant in constants), ast.unparse(box)
-        assert not any(keyword.arg == "format" for keyword in box.keywords), ast.unparse(box)
+        constants = [
+            node.value for node in ast.walk(box) if isinstance(node, ast.Constant)
+        ]
+        assert not any(isinstance(constant, float) for constant in constants), (
+            ast.unparse(box)
+        )
+        assert not any(keyword.arg == "format" for keyword in box.keywords), (
+            ast.unparse(box)
+        )

@@ -53,8 +53,15 @@ def mine():
 
 def page_with(page, mine, epsilon=2.0, algorithm="private-bias"):
     """A page in a session that brought these data."""
-    chosen = {"epsilon": epsilon, "algorithm": algorithm, "delta": DELTA, "top_items": None}
-    state = brought(mine.entry) | {f"sidebar.{name}": value for name, value in chosen.items()}
+    chosen = {
+        "epsilon": epsilon,
+        "algorithm": algorithm,
+        "delta": DELTA,
+        "top_items": None,
+    }
+    state = brought(mine.entry) | {
+        f"sidebar.{name}": value for name, value in chosen.items()
+    }
     return settled(app_of(behind_sidebar(page), state))
 
 
@@ -68,7 +75,11 @@ def entries(mine):
 
 def buttons(app):
     """Buttons with a price, by what they ask for."""
-    return {str(it.key).rpartition(".buy.")[2]: it for it in app.button if ".buy." in str(it.key)}
+    return {
+        str(it.key).rpartition(".buy.")[2]: it
+        for it in app.button
+        if ".buy." in str(it.key)
+    }
 
 
 @pytest.mark.parametrize("name", ["explore", "compare", "tune", "accountant", "ledger"])
@@ -93,7 +104,9 @@ def test_each_button_says_what_it_costs_and_costs_it(mine):
     assert entries(mine) == 1 and total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
     assert "2.00" in words(app)
     assert "This run" not in buttons(app)
-    price = float(re.findall(r"→ ([\d.]+)", buttons(app)["Other private methods"].label)[0])
+    price = float(
+        re.findall(r"→ ([\d.]+)", buttons(app)["Other private methods"].label)[0]
+    )
     buttons(app)["Other private methods"].click()
     settled(app)
     assert 0 <= price - total_epsilon(mine) < 0.01  # rounded up
@@ -103,7 +116,10 @@ def test_each_button_says_what_it_costs_and_costs_it(mine):
     assert f"{price:.2f}" in buttons(app)["This run"].label
     engine().forget(mine.entry.id)  # a lost answer is not made again unasked
     bought = entries(mine)
-    assert "This run" in buttons(page_with("explore/page.py", mine)) and entries(mine) == bought
+    assert (
+        "This run" in buttons(page_with("explore/page.py", mine))
+        and entries(mine) == bought
+    )
 
 
 def test_a_figure_over_epsilons_shows_what_was_bought_and_costs_twelve(mine):
@@ -158,7 +174,9 @@ def test_parameters_are_of_the_method_for_which_the_session_wrote_them():
     assert "p.local_columns" not in app.query_params
     app.session_state["method"] = "private-bias"
     assert "p.local_columns" in app.run().query_params
-    linked = app_of(script, {"method": "dpals"}, **address).run()  # a link may be of any method
+    linked = app_of(
+        script, {"method": "dpals"}, **address
+    ).run()  # a link may be of any method
     assert "p.local_columns" in linked.query_params
 
 
@@ -175,7 +193,9 @@ def test_a_budget_refuses_in_words(mine):
     account.set_budget(2.5, DELTA, allow_unprotected=True)
     assert not buttons(app.run())["Without privacy"].disabled
     # a page that was drawn before somebody else spent the rest is refused by the account itself
-    spec = RunSpec.of(dataset=mine.entry.id, algorithm="spectral", epsilon=2.0, delta=DELTA)
+    spec = RunSpec.of(
+        dataset=mine.entry.id, algorithm="spectral", epsilon=2.0, delta=DELTA
+    )
     with pytest.raises(ValueError):
         engine().submit(spec).result(WAIT)
     assert total_epsilon(mine) == pytest.approx(2.0, abs=1e-6)
@@ -214,10 +234,14 @@ def charge(epsilon, title="DPALS"):
     return Charge(title, ((release, 1),), Status.PROVEN, delta=DELTA)
 
 
-def test_verify_account_shows_what_was_drawn_from_the_session_s_data_and_what_is_left(mine):
+def test_verify_account_shows_what_was_drawn_from_the_session_s_data_and_what_is_left(
+    mine,
+):
     account = account_of(mine.entry.id)
     for epsilon in (1.0, 2.0):
-        account.settle(account.enter(charge(epsilon)), charge(epsilon), None, "finished")
+        account.settle(
+            account.enter(charge(epsilon)), charge(epsilon), None, "finished"
+        )
     account.set_budget(5.0, DELTA)
     app = page_with("accountant/page.py", mine)
     assert not app.exception
@@ -226,20 +250,28 @@ def test_verify_account_shows_what_was_drawn_from_the_session_s_data_and_what_is
     total = epsilon_of([1 / mu], DELTA)
     text = words(app)
     heads = [plain(it.value).replace("\\", "") for it in app.header]
-    assert f"Released from clinic (yours) so far: ε = {epsilon_text(total)} of 5.00" in heads
+    assert (
+        f"Released from clinic (yours) so far: ε = {epsilon_text(total)} of 5.00"
+        in heads
+    )
     left = epsilon_of([1 / math.sqrt(mu_of(5.0, DELTA) ** 2 - mu**2)], DELTA)
     assert f"ε = {math.floor(100 * left) / 100:.2f} at δ = 1e-5" in text
     assert certainty_at(total, DELTA).words() in text
     tables = [it for it in frames(app) if "ε together" in it.columns]
-    assert len(tables) == 2 and tables[0].equals(tables[1])  # the sidebar's and the page's
+    # the sidebar's and the page's
+    assert len(tables) == 2 and tables[0].equals(tables[1])
     table_of_page = tables[0]
     assert table_of_page["what"].tolist() == ["DPALS", "DPALS"]
-    assert all(re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", it) for it in table_of_page["last (UTC)"])
+    assert all(
+        re.match(r"\d{4}-\d\d-\d\d \d\d:\d\d", it) for it in table_of_page["last (UTC)"]
+    )
     # several models a year compose with what was drawn before
     assert f"drawn before {epsilon_text(total)}, planned 2.00" in text
     # the strip of the sidebar states the same total
     strip = "\n".join(plain(it.value) for it in app.sidebar.markdown)
-    assert f"Released from these data so far: ε = {epsilon_text(total)} of 5.00" in strip
+    assert (
+        f"Released from these data so far: ε = {epsilon_text(total)} of 5.00" in strip
+    )
 
 
 def test_without_private_data_the_ledger_opens_on_its_example():
@@ -256,7 +288,9 @@ def uploaded_again():
 def test_the_same_file_after_a_reload_says_which_totals_are_held():
     first = uploaded_again()
     account = account_of(first.entry.id)
-    assert "began at 0 when it was uploaded here" in words(page_with("accountant/page.py", first))
+    assert "began at 0 when it was uploaded here" in words(
+        page_with("accountant/page.py", first)
+    )
     account.settle(account.enter(charge(2.0)), charge(2.0), None, "finished")
     second = uploaded_again()  # while the file of the first session is still there
     text = words(page_with("accountant/page.py", second))
@@ -266,7 +300,10 @@ def test_the_same_file_after_a_reload_says_which_totals_are_held():
     accounts.sweep(session_files.origins)
     third = uploaded_again()
     text = words(page_with("accountant/page.py", third))
-    assert "began at 0" in text and "Totals of uploads that were deleted before are not" in text
+    assert (
+        "began at 0" in text
+        and "Totals of uploads that were deleted before are not" in text
+    )
     forget(third)
 
 

@@ -34,7 +34,8 @@ def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there():
     in_title = list(map(int, re.findall(r"\d+", app.title[0].value)))
     assert in_title[0] == sum(in_title[2:]) == len(CLAIMS)
     reasons = re.search(
-        r"Of the (\d+) .*?, (\d+) .* and (\d+) .*?the (\d+) .*?, (\d+) .* (\d+)", words(app)
+        r"Of the (\d+) .*?, (\d+) .* and (\d+) .*?the (\d+) .*?, (\d+) .* (\d+)",
+        words(app),
     )
     not_judged, on_other_data, of_open_settings, never, outside, no_data = map(
         int, reasons.groups()
@@ -47,7 +48,9 @@ def test_the_overview_has_a_row_a_paper_and_an_unknown_one_leads_there():
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_address_opens_a_paper_whose_claims_are_listed(paper):
     app = page(paper=paper)
-    assert list(app.dataframe[0].value["place"]) == [place(it) for it in PAPERS[paper].claims]
+    assert list(app.dataframe[0].value["place"]) == [
+        place(it) for it in PAPERS[paper].claims
+    ]
     assert section_of(app) == "claims" and len(app.get("plotly_chart")) == 1
 
 
@@ -57,7 +60,11 @@ def test_the_address_opens_a_paper_whose_claims_are_listed(paper):
         ({"claim": "jain-fig2a"}, "jain-2018", "claims"),
         ({"section": "bounds", "bound": "dpfw"}, "jain-2018", "bounds"),
         ({"section": "bounds"}, "chien-2021", "bounds"),
-        ({"section": "corrections", "erratum": "balu-gradient"}, "balu-2016", "corrections"),
+        (
+            {"section": "corrections", "erratum": "balu-gradient"},
+            "balu-2016",
+            "corrections",
+        ),
         ({"erratum": "balu-gradient"}, "balu-2016", "corrections"),
         ({"section": "method", "paper": "vallet-2014"}, "vallet-2014", "method"),
     ],
@@ -87,18 +94,24 @@ def test_recorded_results_and_published_numbers_are_drawn(claim):
     levels = len(fig.layout.shapes)
     published = [mark.y for mark in claim.marks]
     assert levels + len(fig.data) > 0
-    assert all(y in drawn for y in (mark.y for mark in claim.marks if mark.x is not None))
+    assert all(
+        y in drawn for y in (mark.y for mark in claim.marks if mark.x is not None)
+    )
     table = figures.numbers(last.measured, claim.marks)
     assert len(table) == len(last.measured) + len(published)
 
 
 @pytest.mark.parametrize("name", ERRATA)
 def test_a_correction_shows_all_its_figures(name):
-    shown = [str(text) for frame in frames(page(erratum=name)) for text in frame.iloc[:, -1]]
+    shown = [
+        str(text) for frame in frames(page(erratum=name)) for text in frame.iloc[:, -1]
+    ]
     assert {reading.text for reading in ERRATA[name].readings} <= set(shown)
 
 
-OPENED = {name: preset.run for name, preset in PRESETS.items() if preset.run is not None}
+OPENED = {
+    name: preset.run for name, preset in PRESETS.items() if preset.run is not None
+}
 
 
 @pytest.mark.parametrize("name", OPENED)

@@ -28,7 +28,9 @@ def storage(monkeypatch, configure):
     """Streamlit's own keeper of uploads, with a quota of 3 MB a session and 5 MB in all."""
     configure(upload_mb_per_session=3, upload_mb_total=5)
     manager = MemoryUploadedFileManager("/_stcore/upload_file")
-    monkeypatch.setattr(streamlit_internals, "uploaded_files", lambda: manager.file_storage)
+    monkeypatch.setattr(
+        streamlit_internals, "uploaded_files", lambda: manager.file_storage
+    )
     monkeypatch.setattr(sessions, "registry", Sessions(lambda ident: True))
     return manager
 
@@ -100,7 +102,9 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
         kinds = received.setdefault(scope["path"], [])
         while not kinds or kinds[-1] == "http.request":
             message = await receive()
-            kinds.append("done" if message.get("more_body") is False else message["type"])
+            kinds.append(
+                "done" if message.get("more_body") is False else message["type"]
+            )
         if kinds[-1] == "http.disconnect":
             raise ClientDisconnect
 
@@ -121,20 +125,26 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
                 "path": f"/_stcore/upload_file/{session}/file",
                 "headers": [(b"content-length", b"%d" % (3 * MB))],
             }
-            return asyncio.create_task(upload_quota.UploadGuard(keeper)(scope, receive, answered))
+            return asyncio.create_task(
+                upload_quota.UploadGuard(keeper)(scope, receive, answered)
+            )
 
         idle = [upload(f"hostile-{number}", silence) for number in range(7)]
         first, second = upload("ada", queue.get), upload("bob", queue.get)
         for _ in range(3):
             for _ in (first, second):
-                await queue.put({"type": "http.request", "body": b"x" * MB, "more_body": True})
+                await queue.put(
+                    {"type": "http.request", "body": b"x" * MB, "more_body": True}
+                )
         await queue.put({"type": "http.request", "body": b"", "more_body": False})
         await asyncio.wait([first, second])
         leaving.set()
         await asyncio.gather(first, second, *idle)  # none of them fails
 
     asyncio.run(drive())
-    ends = sorted(kinds[-1] for path, kinds in received.items() if "hostile" not in path)
+    ends = sorted(
+        kinds[-1] for path, kinds in received.items() if "hostile" not in path
+    )
     assert ends == ["done", "http.disconnect"]  # six megabytes, where five have room
     assert [status for status in answers if status] == [413]
     assert not upload_quota._coming.total()
@@ -142,7 +152,9 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
 
 def test_an_upload_of_no_declared_size_is_refused(send):
     app = Starlette(middleware=[Middleware(upload_quota.UploadGuard)])
-    answer = TestClient(app).put("/_stcore/upload_file/ada/one", content=iter([b"x" * 1000]))
+    answer = TestClient(app).put(
+        "/_stcore/upload_file/ada/one", content=iter([b"x" * 1000])
+    )
     assert answer.status_code == 411 and "must be declared" in answer.text
 
 

@@ -26,7 +26,12 @@ def test_a_private_set_is_charged_once_by_the_button_alone():
     folder, world = partitions.folder_of(NAME), low_rank(n_users=240)
     folder.mkdir(parents=True)
     titles = tuple(f"film {item}" for item in range(world.n_items))
-    facts = {"name": NAME, "titles": titles, "public": False, "origin": world.fingerprint}
+    facts = {
+        "name": NAME,
+        "titles": titles,
+        "public": False,
+        "origin": world.fingerprint,
+    }
     in_files(replace(world, **facts), 3, folder)
     app = page()
     assert not app.error, [it.value for it in app.error]

@@ -4,7 +4,12 @@ import pytest
 
 from dpmf_core.base.requesters import Asker, asking
 from dpmf_core.teaching import class_records, room_codes
-from dpmf_core.teaching.lesson_links import TEACHER, LessonLink, LessonSequence, link_token
+from dpmf_core.teaching.lesson_links import (
+    TEACHER,
+    LessonLink,
+    LessonSequence,
+    link_token,
+)
 from pages.kit import links
 from tests.pages.driving import app_of, settled, words
 from tests.support import qr_codes
@@ -51,7 +56,9 @@ def test_a_code_in_the_address_opens_the_first_page_of_the_class(code, page):
 
 def test_the_box_opens_the_class_after_a_wrong_code_that_says_what_to_do(code):
     app = opened(room="ABCDEF" if code != "ABCDEF" else "ABCDEG")
-    assert "No class has the room code ABC DE" in words(app) and "ask your teacher" in words(app)
+    assert "No class has the room code ABC DE" in words(
+        app
+    ) and "ask your teacher" in words(app)
     assert "room" not in app.query_params
     settled(app)  # drawn again, which is no further try
     assert "No class has" in words(app)
@@ -78,9 +85,12 @@ def test_six_wrong_codes_are_too_many(code):
     assert "lesson.link" not in app.session_state
 
 
-def test_a_server_that_opens_pages_by_lesson_links_alone_takes_codes_too(code, configure):
+def test_a_server_that_opens_pages_by_lesson_links_alone_takes_codes_too(
+    code, configure
+):
     configure(
-        lesson_key="a key that nobody guesses, of this test", pages_without_lesson=("glossary",)
+        lesson_key="a key that nobody guesses, of this test",
+        pages_without_lesson=("glossary",),
     )
     app = opened()
     assert "room code" in words(app)
@@ -130,8 +140,11 @@ def test_the_class_view_shows_the_code_and_its_qr_code_and_replaces_and_ends_it(
     teacher.button(key="teach.end_room").click()
     settled(teacher)
     assert open_code() == "" and "has ended" in words(teacher)
-    assert not any(it.key in ("teach.screen", "teach.end_room") for it in teacher.button)
-    assert not class_view().exception and open_code() == ""  # nor does a look open it again
+    assert not any(
+        it.key in ("teach.screen", "teach.end_room") for it in teacher.button
+    )
+    # nor does a look open it again
+    assert not class_view().exception and open_code() == ""
 
 
 def test_the_operator_sees_a_code_and_ends_it(code, monkeypatch):

@@ -34,7 +34,10 @@ def test_only_what_differs_is_shown(two):
     assert differences([two[0].record, two[0].record]) == []
     other = run_with(algorithm="user-mean")
     names = {row["setting"] for row in differences([two[0].record, other.record])}
-    assert names >= {"algorithm", "budget: epsilon", "prior_deviation"} and "seed" not in names
+    assert (
+        names >= {"algorithm", "budget: epsilon", "prior_deviation"}
+        and "seed" not in names
+    )
 
 
 def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two):

@@ -23,7 +23,9 @@ def test_markdown_is_shown_as_it_is(text, expected):
     assert escape(text) == expected
 
 
-@pytest.mark.parametrize("text", ["a" * 100_000, "a@" * 50_000, "www." * 25_000, "`" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["a" * 100_000, "a@" * 50_000, "www." * 25_000, "`" * 100_000]
+)
 def test_an_endless_text_is_cut_before_it_is_looked_at(text):
     """Whatever a pattern takes for the rest, it takes for a text of this length at most."""
     assert len(escape(text)) <= 2 * MOST_LETTERS + 3

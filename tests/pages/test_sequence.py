@@ -1,6 +1,11 @@
 """The list of an unfinished sequence: questions, and what tells pages of one name apart."""
 
-from dpmf_core.teaching.lesson_links import TEACHER, LessonLink, LessonSequence, link_token
+from dpmf_core.teaching.lesson_links import (
+    TEACHER,
+    LessonLink,
+    LessonSequence,
+    link_token,
+)
 from pages.kit.lesson_maker import differences
 from tests.pages.driving import app_of, settled, words
 
@@ -38,13 +43,26 @@ def test_answers_tell_questions_of_one_name_apart():
 
 
 def test_the_list_shows_each_question_and_names_its_buttons():
-    steps = [explore(title="A", question="Is it *far*?"), explore(title="A", question="Why?")]
+    steps = [
+        explore(title="A", question="Is it *far*?"),
+        explore(title="A", question="Why?"),
+    ]
     sequence = LessonSequence.parse(steps=steps, gathers=True)
-    app = app_of("lessons/page.py", view="teachers", sequence=link_token(sequence, TEACHER))
+    app = app_of(
+        "lessons/page.py", view="teachers", sequence=link_token(sequence, TEACHER)
+    )
     settled(app)
     texts = words(app)
     assert r"Is it \*far\*?" in texts and r"Why?" in texts
-    labels = [button.label for button in app.button if str(button.key).startswith("teach.delete")]
+    labels = [
+        button.label
+        for button in app.button
+        if str(button.key).startswith("teach.delete")
+    ]
     assert labels == [f"*Remove page {place}, Ratings\\: A*" for place in (1, 2)]
-    tips = [button.help for button in app.button if str(button.key).startswith("teach.arrow")]
+    tips = [
+        button.help
+        for button in app.button
+        if str(button.key).startswith("teach.arrow")
+    ]
     assert tips == ["Earlier", "Later"] * 2

@@ -64,7 +64,9 @@ def test_a_link_moves_the_dial_that_nobody_has_moved_and_no_other(app):
 
 
 def test_below_the_slider_a_certainty_has_its_noise_and_the_delta_of_the_page():
-    app = app_of(ANY_PAGE, {"where": "ratings"}, dataset="cinema-small", delta="1e-7").run()
+    app = app_of(
+        ANY_PAGE, {"where": "ratings"}, dataset="cinema-small", delta="1e-7"
+    ).run()
     meaning = component(app, "epsilon_slider")["now"]["meaning"]
     assert meaning == certainty_at(app.session_state["sidebar.epsilon"], 1e-7).words()
     assert "(Gaussian noise, δ = 1e-7, per user, add/remove)" in meaning
@@ -77,7 +79,9 @@ def test_below_the_slider_a_certainty_has_its_noise_and_the_delta_of_the_page():
         ("ratings", "dpfw", "the source's rule"),
     ],
 )
-def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(kind, algorithm, rule):
+def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(
+    kind, algorithm, rule
+):
     address = {"algorithm": algorithm, "epsilon": "0.5"}
     app = app_of(ANY_PAGE, {"where": kind}, calibration="source", **address).run()
     assert not app.exception
@@ -87,7 +91,9 @@ def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(kind, alg
     total = re.match(r"In total: ε = (\d+\.\d\d) \(δ = ", shown["now"]["meaning"])
     assert total is not None and float(total[1]) != 0.5
     exact = app_of(ANY_PAGE, {"where": kind}, **address).run()
-    assert component(exact, "epsilon_slider")["labels"]["name"] == "Privacy loss ε, total"
+    assert (
+        component(exact, "epsilon_slider")["labels"]["name"] == "Privacy loss ε, total"
+    )
 
 
 def test_the_total_under_a_source_s_rule_is_that_of_the_link_s_parameters():

@@ -12,7 +12,9 @@ from tests.pages.driving import app_of, component, words
 
 def stop_at(app, epsilon):
     (stop,) = [
-        stop for stop in component(app, "price_curve")["stops"] if stop["epsilon"] == epsilon
+        stop
+        for stop in component(app, "price_curve")["stops"]
+        if stop["epsilon"] == epsilon
     ]
     return stop
 
@@ -38,7 +40,9 @@ def test_the_first_screen_has_three_numbers_each_with_one_sentence(app):
     assert [fact["number"] for fact in facts][::2] == ["ε = 2", "88.1%"]
     assert re.fullmatch(r"\d+% kept", facts[1]["number"])
     for fact in facts:
-        assert not re.search(r"[.] [A-Z]", fact["words"]) and fact["words"].endswith(".")
+        assert not re.search(r"[.] [A-Z]", fact["words"]) and fact["words"].endswith(
+            "."
+        )
         assert "δ" not in fact["words"] and "RMSE" not in fact["words"]
 
 
@@ -49,7 +53,10 @@ def test_at_every_measured_epsilon_the_best_proven_method_is_named_with_its_shar
         kept = stop_at(app, best.epsilon)["facts"][1]
         share = conclusions.share_text(judgement.share(best))
         assert kept["number"] == f"{share} kept"
-        assert kept["words"] == f"{best.label} keeps {share} of what sharing ratings is worth."
+        assert (
+            kept["words"]
+            == f"{best.label} keeps {share} of what sharing ratings is worth."
+        )
 
 
 def test_between_measured_epsilons_the_share_is_about_so_much(app):
@@ -75,7 +82,9 @@ def test_what_exactly_has_the_terms_the_scale_the_costs_and_the_draws(app):
 
 def test_no_number_is_written_as_a_power_of_ten(app):
     for stop in component(app, "price_curve")["stops"]:
-        assert not re.search(r"\de[+]\d", " ".join(fact["words"] for fact in stop["facts"]))
+        assert not re.search(
+            r"\de[+]\d", " ".join(fact["words"] for fact in stop["facts"])
+        )
 
 
 def test_the_papers_methods_are_one_click_away(app):
@@ -95,5 +104,7 @@ def test_the_handle_stands_at_the_session_s_epsilon_although_no_stop_has_it():
     app = app_of("start/page.py", {"sidebar.epsilon": 3.0}).run()
     data = component(app, "price_curve")
     assert data["stops"][data["now"]]["epsilon"] == 3.0
-    outside = component(app_of("start/page.py", {"sidebar.epsilon": 100.0}).run(), "price_curve")
+    outside = component(
+        app_of("start/page.py", {"sidebar.epsilon": 100.0}).run(), "price_curve"
+    )
     assert outside["now"] == len(outside["stops"]) - 1

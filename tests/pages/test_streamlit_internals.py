@@ -25,7 +25,9 @@ def test_it_was_compared_with_the_installed_version():
 def internals_imported(path: Path) -> list[str]:
     nodes = ast.walk(ast.parse(path.read_text("utf-8")))
     modules = [node.module or "" for node in nodes if isinstance(node, ast.ImportFrom)]
-    return [name for name in modules if name.startswith("streamlit.") and name not in PUBLIC]
+    return [
+        name for name in modules if name.startswith("streamlit.") and name not in PUBLIC
+    ]
 
 
 def test_no_other_module_of_the_pages_imports_internals():
@@ -40,7 +42,9 @@ def test_no_other_module_of_the_pages_imports_internals():
         (BackMsg(clear_cache=True).SerializeToString(), "clear_cache"),
         (BackMsg(rerun_script={}).SerializeToString(), "rerun_script"),
         (
-            BackMsg(backend_operation_request={"install_skills": {}}).SerializeToString(),
+            BackMsg(
+                backend_operation_request={"install_skills": {}}
+            ).SerializeToString(),
             "install_skills",
         ),
         (b"\xff", None),

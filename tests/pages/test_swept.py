@@ -82,8 +82,9 @@ def test_a_better_method_that_is_known_but_not_compared_is_named_with_the_differ
     known = table({**REFERENCES, **RIVALS})
     title, sentences = headline(only, known)
     assert title == "At ε = 1, DPALS has RMSE 0.950"
-    assert "A better proven method is known at this ε: Spectral keeps 50%, 25 points more." in (
-        sentences
+    assert (
+        "A better proven method is known at this ε: Spectral keeps 50%, 25 points more."
+        in (sentences)
     )
     assert "is known" not in headline(RIVALS, known)[1]
     other_epsilon = table({**REFERENCES, ("spectral", 2.0): (0.8, 0.8, 0.8)})
@@ -105,7 +106,9 @@ def test_what_is_not_ranked_is_named_with_the_reason():
 
 def test_the_figure_shows_shares_or_the_metric():
     judgement = table({**REFERENCES, **RIVALS}).by("rmse")
-    shares = sweep_charts.frame(judgement, of_shares=True).set_index(["name", "epsilon", "seed"])
+    shares = sweep_charts.frame(judgement, of_shares=True).set_index(
+        ["name", "epsilon", "seed"]
+    )
     assert shares["value"]["Spectral", 1.0, 1] == pytest.approx(0.45)
     errors = sweep_charts.frame(judgement).set_index(["name", "epsilon", "seed"])
     assert errors["value"]["Spectral", 1.0, 1] == 0.91
@@ -118,7 +121,11 @@ def test_what_learns_no_more_than_no_model_is_warned_about():
 
 
 def test_what_has_no_proof_has_no_epsilon():
-    lines = (("A", "dpals", 1.0, 0.95), ("A", "dpals", 10.0, 0.85), ("Other", "dp-sgd", 1.0, 0.5))
+    lines = (
+        ("A", "dpals", 1.0, 0.95),
+        ("A", "dpals", 10.0, 0.85),
+        ("Other", "dp-sgd", 1.0, 0.5),
+    )
     points, runs = points_and_runs(*lines, status="UNPROVEN")
     methods = findings.methods_table(points, runs).set_index("method")
     assert methods.loc["Other", "true ε"] == "-"
@@ -131,10 +138,16 @@ def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
     def of(base, step):
         quarters = [{"rmse": base + place * step} for place in range(4)]
         buckets = dict.fromkeys(payers.GROUPS, quarters)
-        return [run_of(spec=RunSpec.parse(data={"id": "x"}, algorithm="als"), buckets=buckets)]
+        return [
+            run_of(
+                spec=RunSpec.parse(data={"id": "x"}, algorithm="als"), buckets=buckets
+            )
+        ]
 
     runs = {"A": of(1.0, 0.1), "ALS": of(0.9, 0.05)}
-    assert payers.costs(runs, "A", "ALS", "activity") == pytest.approx([0.1, 0.15, 0.2, 0.25])
+    assert payers.costs(runs, "A", "ALS", "activity") == pytest.approx(
+        [0.1, 0.15, 0.2, 0.25]
+    )
     errors = payers.errors_by_quarter(runs, "activity")["rmse"].tolist()
     assert errors[:4] == pytest.approx([1.0, 1.1, 1.2, 1.3])
     heading, text = payers.finding(runs, "A", "ALS")

@@ -59,14 +59,18 @@ def test_what_is_no_epsilon_of_the_slider_is_not_taken(value):
     assert app.markdown[0].value == f"ε = {DEFAULT_EPSILON:g}" and not app.exception
 
 
-@pytest.mark.parametrize("text", ["0", "-1", "1e9", "nan", "inf", "", "two", "1,000", "2,5,1"])
+@pytest.mark.parametrize(
+    "text", ["0", "-1", "1e9", "nan", "inf", "", "two", "1,000", "2,5,1"]
+)
 def test_a_box_says_what_it_does_not_take_and_goes_back(text):
     app = open_page()
     widget_of(app.text_input, "sidebar.epsilon").set_value("2").run()
     latest(app).set_value(text).run()
     assert app.markdown[0].value == "ε = 2" and latest(app).value == "2"
     (error,) = app.error
-    assert all(it in error.value for it in ("0.0001", "1000", f"Got '{text}'; 2 is used"))
+    assert all(
+        it in error.value for it in ("0.0001", "1000", f"Got '{text}'; 2 is used")
+    )
     assert ("thousands" in error.value) == ("," in text)
     latest(app).set_value("3").run()
     assert app.markdown[0].value == "ε = 3" and not app.error
@@ -74,7 +78,9 @@ def test_a_box_says_what_it_does_not_take_and_goes_back(text):
 
 def latest(app):
     """The box of epsilon that is shown; those before it were replaced."""
-    return [it for it in app.text_input if str(it.key).startswith("sidebar.epsilon.")][-1]
+    return [it for it in app.text_input if str(it.key).startswith("sidebar.epsilon.")][
+        -1
+    ]
 
 
 def test_a_locked_slider_is_not_heard():
@@ -100,13 +106,16 @@ def test_what_is_typed_before_the_answer_comes_is_kept():
     box = widget_of(app.text_input, "sidebar.epsilon")
     app._run(let_go(app, 2.0))
     states = widget_states(app)
-    states.widgets.add(id=box.id, string_value="7")  # into the box that her browser still shows
+    # into the box that her browser still shows
+    states.widgets.add(id=box.id, string_value="7")
     app._run(states)
     assert app.markdown[0].value == "ε = 7"
     assert widget_of(app.text_input, "sidebar.epsilon").value == "7"
 
 
-@pytest.mark.parametrize("value", [10**400, float("inf"), float("nan"), "2", [], {}, None])
+@pytest.mark.parametrize(
+    "value", [10**400, float("inf"), float("nan"), "2", [], {}, None]
+)
 def test_a_number_that_the_slider_does_not_have_is_not_taken(value):
     app = open_page()
     app._run(let_go(app, 2.0))
@@ -118,8 +127,13 @@ def options():
     import streamlit as st
 
     places = (st.selectbox, st.radio, st.select_slider, st.segmented_control)
-    chosen_options = [draw("one", ["first", "second"], key=draw.__name__) for draw in places]
-    many = [draw("many", ["first", "second"], key=draw.__name__) for draw in (st.multiselect,)]
+    chosen_options = [
+        draw("one", ["first", "second"], key=draw.__name__) for draw in places
+    ]
+    many = [
+        draw("many", ["first", "second"], key=draw.__name__)
+        for draw in (st.multiselect,)
+    ]
     st.write(str([*chosen_options, *many]))
 
 

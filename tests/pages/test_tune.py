@@ -12,7 +12,14 @@ from dpmf_core.runs.tuning.search import price
 from dpmf_datasets import session_files
 from pages.kit import data_sets
 from pages.tune import open_search
-from tests.pages.driving import app_of, behind_sidebar, brought, run_until, settled, widget_of
+from tests.pages.driving import (
+    app_of,
+    behind_sidebar,
+    brought,
+    run_until,
+    settled,
+    widget_of,
+)
 
 SCRIPT = behind_sidebar("tune/page.py")
 
@@ -26,7 +33,9 @@ def page(dataset="cinema-small", **state):
 
 def verdicts(app):
     return [
-        it.value for it in (*app.success, *app.info) if "On test ratings: The winner " in it.value
+        it.value
+        for it in (*app.success, *app.info)
+        if "On test ratings: The winner " in it.value
     ]
 
 
@@ -44,13 +53,23 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     assert app.session_state["sidebar.algorithm"] == "private-bias"
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
     assert "95%" in verdicts(app)[0]
-    scores = next(table.value for table in app.dataframe if "best so far" in table.value.columns)
-    assert (scores["low"] < scores["score"]).all() and (scores["score"] < scores["high"]).all()
-    cost = next(table.value for table in app.dataframe if "what is shown" in table.value.columns)
+    scores = next(
+        table.value for table in app.dataframe if "best so far" in table.value.columns
+    )
+    assert (scores["low"] < scores["score"]).all() and (
+        scores["score"] < scores["high"]
+    ).all()
+    cost = next(
+        table.value for table in app.dataframe if "what is shown" in table.value.columns
+    )
     assert len(cost) == 2 + len(SHAPES)
     budget = Budget(epsilon=5.0, delta=default_delta(2000))
     thrice = price(
-        Gaussian(1 / gaussian_mu(5.0, budget.delta)), open_search.SCORE_NOISE, 5, budget, 3
+        Gaussian(1 / gaussian_mu(5.0, budget.delta)),
+        open_search.SCORE_NOISE,
+        5,
+        budget,
+        3,
     )
     paid = cost["total ε"].astype(float).tolist()
     assert paid[0] == pytest.approx(thrice.single, abs=0.006)
@@ -60,7 +79,9 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
 
 
 def form(app):
-    return next(it for it in app.expander if it.label == "Set parameters yourself").proto
+    return next(
+        it for it in app.expander if it.label == "Set parameters yourself"
+    ).proto
 
 
 def test_it_starts_at_the_method_epsilon_and_parameters_of_the_address():
@@ -83,15 +104,22 @@ def test_it_starts_at_the_method_epsilon_and_parameters_of_the_address():
     assert linked.multiselect(key="tune.moving.spectral").value == ["shrinkage"]
     for name, value in {"search": "shrinkage", "trials": "7", "p.rank": "3"}.items():
         assert linked.query_params[name] in (value, [value])
-    wrong = app_of(SCRIPT, dataset="cinema-small", algorithm="spectral", search="nonsense").run()
-    assert "'search' in the link is invalid" in wrong.warning[0].value and not wrong.exception
+    wrong = app_of(
+        SCRIPT, dataset="cinema-small", algorithm="spectral", search="nonsense"
+    ).run()
+    assert (
+        "'search' in the link is invalid" in wrong.warning[0].value
+        and not wrong.exception
+    )
 
 
 def test_of_several_methods_it_tunes_the_one_of_the_last_answer():
     state = {"choose.method": ("cinema-small", "private-svd")}
     app = app_of(SCRIPT, state, dataset="cinema-small").run()
     assert app.title[0].value.startswith("Which parameters for Private SVD at ε")
-    other = app_of(SCRIPT, {"choose.method": ("cinema", "private-svd")}, dataset="cinema-small")
+    other = app_of(
+        SCRIPT, {"choose.method": ("cinema", "private-svd")}, dataset="cinema-small"
+    )
     assert "Private SVD" not in other.run().title[0].value
 
 
@@ -108,7 +136,8 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     }
     own = brought(mine.entry)
     asked = page(**own)
-    assert not any(button.key == "tune.go" for button in asked.button)  # before they are declared
+    # before they are declared
+    assert not any(button.key == "tune.go" for button in asked.button)
     asked.number_input(key=data_sets.each_key(mine.entry)).set_value(12).run()
     assert "total ε" not in asked.button(key="tune.go").label  # on synthetic data
     app = page(**state, **own)
@@ -120,7 +149,15 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     assert account.total.epsilon == pytest.approx(float(price[1]), abs=0.005)
     assert len(account.entries) == 1 and app.button(key="tune.use")
     columns = {column for it in app.dataframe for column in it.value.columns}
-    bought = {"what", "times", "ε each", "ε together", "state", "first (UTC)", "last (UTC)"}
+    bought = {
+        "what",
+        "times",
+        "ε each",
+        "ε together",
+        "state",
+        "first (UTC)",
+        "last (UTC)",
+    }
     assert columns <= bought
     session_files.remove(mine.entry)
 
@@ -139,7 +176,11 @@ def test_a_button_says_beforehand_that_a_selection_exceeds_the_budget():
     }
     app = page(**state, **brought(mine.entry))
     assert app.button(key="tune.select").disabled
-    (caption,) = [it.value for it in app.caption if "counts it as one Gaussian release" in it.value]
+    (caption,) = [
+        it.value
+        for it in app.caption
+        if "counts it as one Gaussian release" in it.value
+    ]
     assert re.search(r"It fits with ε = [\d.]+ or less for each training run", caption)
     account.set_budget(30.0, default_delta(40))
     app = page(**state, **brought(mine.entry))

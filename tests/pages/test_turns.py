@@ -29,7 +29,9 @@ def waiting_for(line, place):
     return look
 
 
-def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(monkeypatch):
+def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
+    monkeypatch,
+):
     monkeypatch.setattr(drawing, "LOOK", 0.001)
     monkeypatch.setattr(drawing, "PATIENCE", {ANSWER: 60.0, BELOW: 60.0})
     line, drawn, threads = Turns(), list[int](), list[threading.Thread]()

@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 import streamlit as st
 from google.protobuf.message import Message
-from streamlit.web.server.starlette.starlette_app_utils import generate_xsrf_token_string
+from streamlit.web.server.starlette.starlette_app_utils import (
+    generate_xsrf_token_string,
+)
 from streamlit.web.server.starlette.starlette_server_config import XSRF_COOKIE_NAME
 
 from dpmf_core.base.errors import BadInput
@@ -100,10 +102,14 @@ def test_history_begins_with_the_visitors_own_runs(put, at):
     with asking(BOB):
         own_key = str(engine().submit(spec).result(WAIT).key)
     app = drawn("runs/page.py")
-    assert keys_of_list(app) == {own_key} and app.title[0].value.startswith("Your 1 run, ")
+    assert keys_of_list(app) == {own_key} and app.title[0].value.startswith(
+        "Your 1 run, "
+    )
     app.segmented_control(key="runs.whose").set_value("everyone").run()
     assert keys_of_list(app) >= {own_key, key}
-    assert app.dataframe[0].value.set_index("key").loc[[own_key, key], "whose"].tolist() == [
+    assert app.dataframe[0].value.set_index("key").loc[
+        [own_key, key], "whose"
+    ].tolist() == [
         "yours",
         "",
     ]
@@ -213,13 +219,22 @@ def test_a_message_names_a_file_and_no_path_on_the_server(put, at, data_folder):
     text = words(drawn("operator/page.py"))
     assert account_files.FILE in text and str(data_folder) not in text
     with asking(Asker.of_session("x", alone=True)):
-        assert safe_text.message(BadInput(f"{file} is damaged.")) == f"{file} is damaged."
+        assert (
+            safe_text.message(BadInput(f"{file} is damaged.")) == f"{file} is damaged."
+        )
 
 
-@pytest.mark.parametrize("page", ["data", "accountant", "explore", "choose", "compare", "tune"])
+@pytest.mark.parametrize(
+    "page", ["data", "accountant", "explore", "choose", "compare", "tune"]
+)
 def test_a_page_on_an_uploaded_file_sends_no_path_on_the_server(page, put):
     table = messy_table()
-    columns = {"user": "client_ref", "item": "programme", "rating": "stars", "time": "watched_on"}
+    columns = {
+        "user": "client_ref",
+        "item": "programme",
+        "rating": "stars",
+        "time": "watched_on",
+    }
     facts = {"bounds": "0.5,5", **columns, "dates": "dmy"}
     upload = session_files.read(table.content, "visits.csv", facts)
     app = app_of(behind_sidebar(f"{page}/page.py"), brought(upload.entry)).run()
@@ -270,11 +285,15 @@ def test_the_tabs_of_one_browser_have_one_turn(browse):
     hers = [generate_xsrf_token_string(b"sixteen bytes...") for _ in range(2)]
     his = generate_xsrf_token_string(b"sixteen others..")
     assert hers[0] != hers[1]
-    first, second, third = (browse(f"run {tab}", it) for tab, it in enumerate((*hers, his)))
+    first, second, third = (
+        browse(f"run {tab}", it) for tab, it in enumerate((*hers, his))
+    )
     assert first == second != third and "" not in (first, third)
 
 
-@pytest.mark.parametrize("cookie", [None, "", "2|ab|cdef|1", "2|0|0|0", "x" * 9_000, "2|é|é|1"])
+@pytest.mark.parametrize(
+    "cookie", [None, "", "2|ab|cdef|1", "2|0|0|0", "x" * 9_000, "2|é|é|1"]
+)
 def test_a_tab_without_a_usable_cookie_has_a_turn_of_its_own(browse, cookie):
     first, second = browse("run a", cookie), browse("run b", cookie)
     assert first != second and "" not in (first, second)
@@ -284,7 +303,11 @@ def test_a_login_has_one_turn_in_all_its_browsers(browse, at, monkeypatch):
     at(Asker.of_login("https://login.example.org", "2", operator=False))
     monkeypatch.setattr(visitor, "logged_in", lambda: True)
     tokens = [generate_xsrf_token_string() for _ in range(2)]
-    assert browse("run a", tokens[0]) == browse("run b", tokens[1]) == visitor.asker().owner
+    assert (
+        browse("run a", tokens[0])
+        == browse("run b", tokens[1])
+        == visitor.asker().owner
+    )
 
 
 def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):
@@ -293,14 +316,18 @@ def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):
         " visitor.asker()\nst.write(f'{who.alone} {who.operator} {who.owner}')"
     )
     app = app_of(script).run()
-    assert words(app).startswith("False False session:")  # a class is nobody's own machine
+    # a class is nobody's own machine
+    assert words(app).startswith("False False session:")
     put(profile="local")
     app = app_of(script).run()
     assert words(app).startswith("True False session:")
     token = app.session_state[visitor.TOKEN]
     assert len(token) >= 32 and token not in words(app)
     assert words(app_of(script).run()) != words(app)
-    for setting in ({"operators": "teacher@example.org"}, {"hosts": "dpmf.example.org"}):
+    for setting in (
+        {"operators": "teacher@example.org"},
+        {"hosts": "dpmf.example.org"},
+    ):
         put(**setting)
         assert words(app_of(script).run()).startswith("False False")
         put(operators="")
@@ -338,7 +365,9 @@ def test_a_data_set_that_is_not_allowed_comes_in_no_way(way, put, at):
         app = drawn(ACCOUNT, dataset="cinema")
         assert app.warning
     elif way == "a lesson":
-        link = link_to(page="accountant", query={"dataset": "cinema"}, locked=("dataset",))
+        link = link_to(
+            page="accountant", query={"dataset": "cinema"}, locked=("dataset",)
+        )
         app = drawn("kit/navigation.py", **{"class": link})
     else:
         app = drawn(EDITED)
@@ -346,10 +375,16 @@ def test_a_data_set_that_is_not_allowed_comes_in_no_way(way, put, at):
     assert box.value == "cinema-small" and len(box.options) == 2
 
 
-@pytest.mark.parametrize("address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"])
+@pytest.mark.parametrize(
+    "address", ["memory://bucket/own", "file:///etc", "sqlite:///a.db"]
+)
 def test_no_page_opens_an_address(address, monkeypatch):
     addresses = []
-    for reader in ("partitions.read_address", "partitions.stamp", "readers.databases.read"):
+    for reader in (
+        "partitions.read_address",
+        "partitions.stamp",
+        "readers.databases.read",
+    ):
         monkeypatch.setattr(f"dpmf_datasets.{reader}", addresses.append)
     assert drawn(ACCOUNT, dataset=address).warning and not addresses
 

@@ -42,7 +42,8 @@ def test_rating_five_films_shows_a_list_and_stores_nothing(data_folder):
     films = you.films()
     assert films is not None and "0 of 5 rated." in words(app)
     assert n_rows(app) == 2 * you.LENGTH  # the place of the lists is kept
-    assert component(app, "price_curve")["follows"] is False  # there is no list that could
+    # there is no list that could
+    assert component(app, "price_curve")["follows"] is False
     for title, stars in zip(films["asked"], STARS, strict=True):
         app.segmented_control(key=f"start.stars.{title}").set_value(stars)
     app.run()
@@ -59,7 +60,9 @@ def test_rating_five_films_shows_a_list_and_stores_nothing(data_folder):
 
 def test_the_attacker_is_a_hundred_figures_before_and_after_rating():
     hundred = component(app_of("start/page.py").run(), "hundred")
-    (point,) = [point for point in hundred["points"] if point["epsilon"] == hundred["epsilon"]]
+    (point,) = [
+        point for point in hundred["points"] if point["epsilon"] == hundred["epsilon"]
+    ]
     assert hundred["epsilon"] == 2.0 and point["figures"] == 88
     assert point["certainty"] == price.certainty_here(2.0).words()
     assert "times in 100" in point["guess"]

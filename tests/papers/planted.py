@@ -32,7 +32,9 @@ def with_truths(
     return None
 
 
-def _random_step(results: Sequence[Measured], rng: np.random.Generator) -> list[Measured]:
+def _random_step(
+    results: Sequence[Measured], rng: np.random.Generator
+) -> list[Measured]:
     """One place shifted, or all places of one method."""
     typical = statistics.median(abs(it.median) for it in results)
     size = float(10.0 ** rng.uniform(-3, 0.3)) * max(typical, 1e-3)

@@ -40,7 +40,9 @@ def test_a_lead_is_the_share_by_which_the_error_is_smaller():
 def test_the_top_fifth_is_the_point_of_the_curve_next_to_a_fifth():
     over_85, *_ = CLAIMS["chien-fig2"].clauses
     shares = {0.1: 0.9, 0.2001: 0.86, 1.0: 1.0}
-    results = [place("all ratings", share, top_share=at) for at, share in shares.items()]
+    results = [
+        place("all ratings", share, top_share=at) for at, share in shares.items()
+    ]
     assert over_85.verdict(results).figures.startswith("measured 0.8600")
     assert over_85.verdict(results).holds
 
@@ -50,7 +52,10 @@ def test_steps_are_read_off_every_draw():
     runs = {
         point.key: run_of(
             spec=point.spec,
-            curves=({"step": 1, "test_rmse": 1.0 + seed}, {"step": 2, "test_rmse": 0.5 + seed}),
+            curves=(
+                {"step": 1, "test_rmse": 1.0 + seed},
+                {"step": 2, "test_rmse": 0.5 + seed},
+            ),
         )
         for seed, point in enumerate(points)
     }

@@ -64,7 +64,9 @@ class Ours:
         algorithm = find("dpals")(**settings)
         budget = Budget(epsilon=epsilon, delta=DELTA, calibration=Calibration.SOURCE)
         level = algorithm.source_level(data.shape, budget)
-        noise = HeardNoise(algorithm.plan(data.shape, level), np.random.SeedSequence(SEED), True)
+        noise = HeardNoise(
+            algorithm.plan(data.shape, level), np.random.SeedSequence(SEED), True
+        )
         rng = Streams(np.random.default_rng(SEED), SEED)
         self.model = fit(algorithm, data, noise, rng).model
         self.releases = noise.releases
@@ -81,7 +83,10 @@ class Ours:
         ]
 
     def draws(self, item_sample, user_sample):
-        grams, sides = self.noise_of("item Grams"), self.noise_of("item right-hand sides")
+        grams, sides = (
+            self.noise_of("item Grams"),
+            self.noise_of("item right-hand sides"),
+        )
         return printed.Draws(
             matrix=lambda t, j, _deviation: grams[t][j],
             vector=lambda t, j, _deviation: sides[t][j],
@@ -138,7 +143,12 @@ def last_step_of_ours(V_tilde, M, Omega):
     return printed.user_procedure(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T
 
 
-DEVIATIONS = ("ridge", "entries", "last step")  # keys of their costs; the ridges are settings
+# keys of their costs; the ridges are settings
+DEVIATIONS = (
+    "ridge",
+    "entries",
+    "last step",
+)
 
 
 def test_the_cost_of_each_deviation_is_recorded():
@@ -169,7 +179,9 @@ def deviating(monkeypatch, matrices, draws, without=""):
 
 
 @pytest.mark.parametrize("epsilon", [2.0, 20.0])
-def test_ours_is_algorithm_1_as_run_but_for_its_deviations(data, matrices, monkeypatch, epsilon):
+def test_ours_is_algorithm_1_as_run_but_for_its_deviations(
+    data, matrices, monkeypatch, epsilon
+):
     """One sample of ratings for all steps, and all ratings for the users' own factors."""
     ours = Ours(data, epsilon)
     sample = sample_of_ours(data, SEED)
@@ -181,7 +193,9 @@ def test_ours_is_algorithm_1_as_run_but_for_its_deviations(data, matrices, monke
         assert np.abs(other - theirs).max() > 0.1, one
 
 
-def test_ours_is_algorithm_1_as_analysed_but_for_its_deviations(data, matrices, monkeypatch):
+def test_ours_is_algorithm_1_as_analysed_but_for_its_deviations(
+    data, matrices, monkeypatch
+):
     """Fresh ratings at each step: k of a user for the items, a T-th for the user, rounded up."""
     ours = Ours(data, resample=True)
 
@@ -202,9 +216,11 @@ def test_noise_is_that_of_theorem_1(data):
     ours = Ours(data, 20.0, steps=50)
     sigma = printed.noise_of_theorem_1(20.0, DELTA, K, 50)
     grams, sides = (
-        np.concatenate(ours.noise_of(name)) for name in ("item Grams", "item right-hand sides")
+        np.concatenate(ours.noise_of(name))
+        for name in ("item Grams", "item right-hand sides")
     )
-    assert grams[:, 0, 0].std() / sigma / GAMMA_U**2 == pytest.approx(1, abs=0.1)  # 700 draws
+    # 700 draws
+    assert grams[:, 0, 0].std() / sigma / GAMMA_U**2 == pytest.approx(1, abs=0.1)
     assert grams[:, 0, 1].std() / sigma / GAMMA_U**2 == pytest.approx(1, abs=0.1)
     assert sides.std() / sigma / GAMMA_U / GAMMA_M == pytest.approx(1, abs=0.07)
 
@@ -214,19 +230,27 @@ def test_the_rarest_frequent_items_of_a_user(data, matrices):
     _, Omega = matrices
     ours = Ours(data, sampling="adaptive", frequent_fraction=0.6)
     (counts,) = (
-        exact + drawn for leaf, exact, drawn in ours.releases if leaf.statistic == "item counts"
+        exact + drawn
+        for leaf, exact, drawn in ours.releases
+        if leaf.statistic == "item counts"
     )
     frequent = printed.frequent_items(counts, 0.6)
-    np.testing.assert_array_equal(np.flatnonzero(ours.model.item_factors.any(axis=1)), frequent)
+    np.testing.assert_array_equal(
+        np.flatnonzero(ours.model.item_factors.any(axis=1)), frequent
+    )
     sample = printed.adaptive_sample(Omega, counts, frequent, K)
     assert sample.sum(axis=1).max() == K
     # the exact Grams of the first step count these raters: their trace is the sum of |u|^2
-    first_grams = next(exact for leaf, exact, _ in ours.releases if leaf.statistic == "item Grams")
+    first_grams = next(
+        exact for leaf, exact, _ in ours.releases if leaf.statistic == "item Grams"
+    )
     V_0 = inputs().V_0
     U = printed.user_procedure(V_0, matrices[0], inputs(), Omega)
     squares = (U**2).sum(axis=1)
     expected = (sample[:, frequent] * squares[:, None]).sum(axis=0)
-    np.testing.assert_allclose(np.trace(first_grams, axis1=1, axis2=2), expected, rtol=1e-4)
+    np.testing.assert_allclose(
+        np.trace(first_grams, axis1=1, axis2=2), expected, rtol=1e-4
+    )
 
 
 def test_infrequent_items_get_the_user_s_average(data, matrices):
@@ -248,7 +272,9 @@ def test_ours_gives_infrequent_items_the_same_average(data, matrices):
     frequent = np.flatnonzero(ours.item_factors.any(axis=1))
     assert len(frequent) == 7
     U = personal.factors[1:, :R].astype(float)
-    theirs = printed.predictions(U, ours.item_factors[frequent].astype(float), frequent, M_, Omega)
+    theirs = printed.predictions(
+        U, ours.item_factors[frequent].astype(float), frequent, M_, Omega
+    )
     theirs[:, frequent] += ours.centre
     users, items = np.divmod(np.arange(N * M), M)
     predictions = ours.predict(personal, users, items).reshape(N, M)[1:]
@@ -257,9 +283,13 @@ def test_ours_gives_infrequent_items_the_same_average(data, matrices):
 
 def test_steps_by_hand():
     """A user with one item, and an item with one user, for lambda = 1."""
-    one = printed.Inputs(sigma=0.0, Gamma_u=1.0, Gamma_M=9.0, T=1, lambda_=1.0, V_0=np.eye(2))
+    one = printed.Inputs(
+        sigma=0.0, Gamma_u=1.0, Gamma_M=9.0, T=1, lambda_=1.0, V_0=np.eye(2)
+    )
     M_, Omega = np.array([[4.0, 0.0]]), np.array([[True, False]])
-    np.testing.assert_allclose(printed.user_procedure(np.eye(2), M_, one, Omega), [[1.0, 0.0]])
+    np.testing.assert_allclose(
+        printed.user_procedure(np.eye(2), M_, one, Omega), [[1.0, 0.0]]
+    )
     solution = printed.solve_item(np.diag([1.0, -3.0]), np.array([4.0, 4.0]), 1.0)
     np.testing.assert_allclose(solution, [2.0, 0.0])  # 1 - 3 + lambda < 0 becomes 0
     Q = printed.orthonormal(np.array([[3.0, 0.0], [4.0, 1.0]]))

@@ -34,7 +34,9 @@ def test_each_cost_is_recorded_and_nothing_else(paper, algorithm):
     assert keys == set(recorded_costs()[algorithm])
 
 
-@pytest.mark.skipif(not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text")
+@pytest.mark.skipif(
+    not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text"
+)
 @every
 def test_each_quotation_is_in_the_text(paper, algorithm):
     text = plain((Path(FOLDER) / f"{paper}.txt").read_text(encoding="utf-8"))

@@ -119,7 +119,12 @@ SAHA_Z = math.sqrt(2 * math.log(1.25e5)) / 0.5
 def total():
     rho = 100 / SAHA_Z**2
     by_rule = rho + 2 * math.sqrt(rho * math.log(1e5))
-    return 0.5, epsilon(math.sqrt(200) / SAHA_Z), by_rule, epsilon(math.sqrt(1000) / SAHA_Z)
+    return (
+        0.5,
+        epsilon(math.sqrt(200) / SAHA_Z),
+        by_rule,
+        epsilon(math.sqrt(1000) / SAHA_Z),
+    )
 
 
 def cost_of_100_steps(of_A, of_B):
@@ -144,7 +149,10 @@ def sensitivities():
 
 def simulated_faces():
     """Each scaled to a largest pixel of 1."""
-    return [row.astype(float) / row.max() for row in np.asarray(open_data(DataSpec(id="faces")).X)]
+    return [
+        row.astype(float) / row.max()
+        for row in np.asarray(open_data(DataSpec(id="faces")).X)
+    ]
 
 
 def scaling():
@@ -159,7 +167,9 @@ def first_coefficients(V, K=13):
     left, values, right = np.linalg.svd(V, full_matrices=False)
     components = [math.sqrt(values[0]) * np.abs(right[0])]
     for x, y, value in zip(left.T[1:K], right[1:K], values[1:K], strict=True):
-        halves = [(np.maximum(sign * x, 0), np.maximum(sign * y, 0)) for sign in (1, -1)]
+        halves = [
+            (np.maximum(sign * x, 0), np.maximum(sign * y, 0)) for sign in (1, -1)
+        ]
         sizes = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in halves]
         part = halves[int(np.argmax(sizes))][1]
         components.append(math.sqrt(value * max(sizes)) * part / np.linalg.norm(part))
@@ -169,7 +179,9 @@ def first_coefficients(V, K=13):
 
 
 def normalisation():
-    norms = np.linalg.norm(first_coefficients(np.array(simulated_faces()[:400])), axis=1)
+    norms = np.linalg.norm(
+        first_coefficients(np.array(simulated_faces()[:400])), axis=1
+    )
     return 1.0, float(norms.max()), float(np.median(norms))
 
 
@@ -178,20 +190,28 @@ def neighbours():
     other = V.copy()
     other[0] = [1, *[0] * (V.shape[1] - 1)]
     H, H_other = (first_coefficients(rows) for rows in (V, other))
-    A, A_other = ((it / np.maximum(1, np.linalg.norm(it, axis=1))[:, None]) for it in (H, H_other))
+    A, A_other = (
+        (it / np.maximum(1, np.linalg.norm(it, axis=1))[:, None]) for it in (H, H_other)
+    )
     return float(np.linalg.norm(A.T @ A - A_other.T @ A_other))
 
 
 def cinema():
     ratings = open_ratings(DataSpec(id="cinema-small"))
     return pd.DataFrame(
-        {"user": ratings.users, "item": ratings.items, "r": ratings.values.astype(float)}
+        {
+            "user": ratings.users,
+            "item": ratings.items,
+            "r": ratings.values.astype(float),
+        }
     )
 
 
 def units():
     """As printed; and a squared length of 1 for each user, over all ratings; then in stars."""
-    stars = np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], [56_174, 107_557, 261_197, 348_971, 226_310])
+    stars = np.repeat(
+        [1.0, 2.0, 3.0, 4.0, 5.0], [56_174, 107_557, 261_197, 348_971, 226_310]
+    )
     every_pair = math.sqrt(np.sum(stars**2) / (6040 * 3706))
     rated = math.sqrt(np.mean(stars**2))
     return 0.0675, math.sqrt(6040 / 1_000_209), 1.1953, rated, every_pair
@@ -286,7 +306,10 @@ def shown(text):
 def test_every_figure_is_computed_another_way(name):
     for reading, expected in zip(ERRATA[name].readings, EXPECTED[name](), strict=True):
         number, half_unit = shown(reading.text)
-        assert abs(number - expected) <= half_unit * (1 + 1e-6) + WITHIN.get(name, 0.0) * expected
+        assert (
+            abs(number - expected)
+            <= half_unit * (1 + 1e-6) + WITHIN.get(name, 0.0) * expected
+        )
 
 
 def test_a_start_from_the_data_moves_the_moment_further_than_stated():
@@ -344,6 +367,8 @@ def test_every_correction_has_its_derivation(name):
 
 def test_what_is_loose_costs_less_than_stated():
     for it in ERRATA.values():
-        if it.status is Status.LOOSE and all(text.startswith("ε = ") for text in it.figures):
+        if it.status is Status.LOOSE and all(
+            text.startswith("ε = ") for text in it.figures
+        ):
             claim, holds = (float(text.removeprefix("ε = ")) for text in it.figures)
             assert holds < claim, it.id

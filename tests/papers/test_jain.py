@@ -30,17 +30,23 @@ def test_the_corollary_balances_both_theorems():
     seen, size = AT.share * AT.users * AT.items, AT.users + AT.items
     k = bounds.NUCLEAR_NORM * math.sqrt(AT.users * AT.items)
     least = minimize_scalar(
-        lambda log_t: k**2 / (seen * math.exp(log_t)) + math.sqrt(math.exp(log_t) * size / seen),
+        lambda log_t: (
+            k**2 / (seen * math.exp(log_t)) + math.sqrt(math.exp(log_t) * size / seen)
+        ),
         bounds=(-10, 20),
         method="bounded",
     )
     # where the derivative vanishes T is 2^(2/3) of the corollary's, which leaves constants out
-    assert math.exp(least.x) / bounds.corollary_steps(AT) == pytest.approx(2 ** (2 / 3), rel=1e-3)
+    assert math.exp(least.x) / bounds.corollary_steps(AT) == pytest.approx(
+        2 ** (2 / 3), rel=1e-3
+    )
     T = bounds.corollary_steps(AT)
     noise, missing = bounds.corollary_terms(AT)
     assert missing == pytest.approx(k**2 / (seen * T))
     row_norm = bounds.ENTRY * math.sqrt(AT.share * AT.items)
-    by_theorem = k * T**0.25 * row_norm * AT.items**0.25 / (seen * math.sqrt(AT.epsilon))
+    by_theorem = (
+        k * T**0.25 * row_norm * AT.items**0.25 / (seen * math.sqrt(AT.epsilon))
+    )
     assert noise == pytest.approx(by_theorem)
 
 
@@ -51,7 +57,9 @@ def test_the_bound_is_the_root_with_one_logarithm():
 
 def powers(note):
     """The powers of m and n of an order such as "m^(1/2) / n^(2/5)"."""
-    m, n = (int(top) / int(bottom) for top, bottom in re.findall(r"\^\((\d)/(\d)\)", note))
+    m, n = (
+        int(top) / int(bottom) for top, bottom in re.findall(r"\^\((\d)/(\d)\)", note)
+    )
     return m, -n
 
 
@@ -78,6 +86,9 @@ def test_the_order_of_the_error_is_that_of_the_corollary():
     assert math.log2(noise(2e12, 1e3) / noise(1e12, 1e3)) == pytest.approx(n)
     assert math.log2(noise(1e12, 2e3) / noise(1e12, 1e3)) == pytest.approx(m)
     # small from m^(5/4) users on, as the abstract states
-    assert m + 5 / 4 * n == 0 and "m^(5/4)" in COMPLEXITY.rows["Private FW (Jain et al. 2018)"]
+    assert (
+        m + 5 / 4 * n == 0
+        and "m^(5/4)" in COMPLEXITY.rows["Private FW (Jain et al. 2018)"]
+    )
     # private SVD's 1 / sqrt(m) is as large at m^(9/4) users
     assert m + 9 / 4 * n == -1 / 2 and OF_SVD.endswith("1 / √m")

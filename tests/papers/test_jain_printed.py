@@ -44,7 +44,9 @@ def run_ours(name, data, seed=3, **parameters):
     budget = Budget(epsilon=EPSILON, delta=DELTA, calibration=Calibration.SOURCE)
     plan = algorithm.plan(data.shape, algorithm.source_level(data.shape, budget))
     noise = HeardNoise(plan, np.random.SeedSequence(seed), True)
-    model = fit(algorithm, data, noise, Streams(np.random.default_rng(seed), seed)).model
+    model = fit(
+        algorithm, data, noise, Streams(np.random.default_rng(seed), seed)
+    ).model
     return model, [drawn.reshape(exact.shape) for _, exact, drawn in noise.releases]
 
 
@@ -93,13 +95,17 @@ def one_round_more(Y_star, Omega, inputs, top_pair):
 def with_draws(drawn):
     """Algorithm 1's top pair, with these draws of N one after the other."""
     rest = iter(drawn)
-    return lambda A, sigma: printed.top_eigenpair(A, sigma, lambda _sigma, _n: next(rest))
+    return lambda A, sigma: printed.top_eigenpair(
+        A, sigma, lambda _sigma, _n: next(rest)
+    )
 
 
 def test_ours_is_algorithm_1_but_for_one_direction(data, ratings):
     """With steps of 1/T, rows of ratings within L, iterates within L and residuals not clipped."""
     L, T, k = 1.2 * longest(ratings), 4, 300.0
-    model, drawn = run_ours("dpfw", data, **as_printed(L, steps=T, nuclear_norm=radius(k)))
+    model, drawn = run_ours(
+        "dpfw", data, **as_printed(L, steps=T, nuclear_norm=radius(k))
+    )
     assert len(drawn) == T
     ours = predictions(model, data)
     theirs = one_round_more(*ratings, inputs_of(L, T, k), with_draws(drawn))
@@ -113,7 +119,9 @@ def test_ours_is_algorithm_1_but_for_one_direction(data, ratings):
 def test_the_iterate_is_projected_to_the_bound(data, ratings):
     """A large nuclear norm drives rows to the bound, in both."""
     L, T, k = longest(ratings), 3, 15_000.0
-    model, drawn = run_ours("dpfw", data, **as_printed(L, steps=T, nuclear_norm=radius(k)))
+    model, drawn = run_ours(
+        "dpfw", data, **as_printed(L, steps=T, nuclear_norm=radius(k))
+    )
     theirs = one_round_more(*ratings, inputs_of(L, T, k), with_draws(drawn))
     np.testing.assert_allclose(predictions(model, data), theirs, **ROUNDING)
     lengths = np.linalg.norm(np.where(ratings[1], theirs, 0), axis=1)
@@ -198,7 +206,9 @@ def starts(seed):
 def test_ours_is_algorithm_2_but_for_eigenvalue_and_step_size(data, ratings):
     L, T, k, Gamma = longest(ratings), 2, 300.0, 3
     settings = as_printed(L, steps=T, nuclear_norm=radius(k), inner_steps=Gamma)
-    model, drawn = run_ours("dpfw-oja", data, **settings, user_step="steps", product_clip=1.0)
+    model, drawn = run_ours(
+        "dpfw-oja", data, **settings, user_step="steps", product_clip=1.0
+    )
     assert len(drawn) == T * (Gamma + 1)
     # all Gamma + 1 products of T directions share the budget of T releases
     sigma = printed.deviation(EPSILON, DELTA, T, L) * math.sqrt(Gamma + 1)
@@ -216,7 +226,11 @@ def test_ours_is_algorithm_2_but_for_eigenvalue_and_step_size(data, ratings):
 def test_private_svd_but_for_the_share(data, ratings):
     """Deviation "share": 1/p of a user's own ratings, where the paper has that of all users."""
     L, r = 0.8 * longest(ratings), 3
-    settings = {"rank": r, "row_clip": L / (HALF_RANGE * math.sqrt(M)), "user_step": "projection"}
+    settings = {
+        "rank": r,
+        "row_clip": L / (HALF_RANGE * math.sqrt(M)),
+        "user_step": "projection",
+    }
     model, (drawn,) = run_ours("private-svd", data, **settings, local_columns=False)
     theirs = printed.private_svd(
         *ratings, epsilon=EPSILON, delta=DELTA, L=L, r=r, noise=lambda _sigma, _n: drawn
@@ -232,7 +246,9 @@ def test_two_printed_rounds_by_hand(ratings):
     Y_star, Omega = ratings
     inputs = inputs_of(1e3, 2, 1.0)
     v, lambda_ = np.linalg.svd(Y_star)[2][0], float(np.linalg.svd(Y_star)[1][0])
-    Y = printed.private_frank_wolfe(Y_star, Omega, inputs, lambda A, sigma: (v, lambda_))
+    Y = printed.private_frank_wolfe(
+        Y_star, Omega, inputs, lambda A, sigma: (v, lambda_)
+    )
     sigma = 1e6 * math.sqrt(64 * 2 * math.log(1e6)) / EPSILON
     lambda_prime = lambda_ + math.sqrt(sigma * math.log(M / BETA)) * M**0.25
     np.testing.assert_allclose(Y, np.outer(Y_star @ v, v) / 2 / lambda_prime)

@@ -68,7 +68,13 @@ def sketched_as_printed(data, *, rate, epsilon, rule, gain, unit=1.0):
 
 
 def sketch(data, **parameters):
-    fixed = {"rank": D, "depth": DEPTH, "steps": STEPS, "decay": DECAY, "regularisation": PULL}
+    fixed = {
+        "rank": D,
+        "depth": DEPTH,
+        "steps": STEPS,
+        "decay": DECAY,
+        "regularisation": PULL,
+    }
     return train(Sketch(**fixed, **parameters), data, Noise(NOTHING), streams())
 
 
@@ -77,11 +83,18 @@ def sketch(data, **parameters):
 def test_the_sketch_as_printed_is_equations_13_to_16(loss, gain):
     data = wide()
     model = sketch(
-        data, learning_rate=0.05, threshold=0.8, loss=loss, space_gain=gain, as_printed=True
+        data,
+        learning_rate=0.05,
+        threshold=0.8,
+        loss=loss,
+        space_gain=gain,
+        as_printed=True,
     )
     C = sketched_as_printed(data, rate=0.05, epsilon=0.8, rule=RULES[loss], gain=gain)
     np.testing.assert_allclose(model.table, C, atol=1e-4)
-    everything = sketched_as_printed(data, rate=0.05, epsilon=1e6, rule="3.2", gain=gain)
+    everything = sketched_as_printed(
+        data, rate=0.05, epsilon=1e6, rule="3.2", gain=gain
+    )
     assert np.abs(C - everything).max() > 0.01  # the threshold binds
 
 
@@ -111,10 +124,14 @@ def test_otherwise_units_and_step_lengths_are_ours(loss, monkeypatch):
 
     plain = printed.sketched
     monkeypatch.setattr(printed, "sketched", ours_of_epoch)
-    C = sketched_as_printed(data, rate=rate, epsilon=6.0, rule=RULES[loss], gain=1.0, unit=unit)
+    C = sketched_as_printed(
+        data, rate=rate, epsilon=6.0, rule=RULES[loss], gain=1.0, unit=unit
+    )
     np.testing.assert_allclose(model.table, C, atol=1e-3)
     monkeypatch.undo()
-    whole = sketched_as_printed(data, rate=rate, epsilon=6.0, rule=RULES[loss], gain=1.0, unit=unit)
+    whole = sketched_as_printed(
+        data, rate=rate, epsilon=6.0, rule=RULES[loss], gain=1.0, unit=unit
+    )
     assert not np.allclose(C, whole, atol=0.01)
 
 
@@ -142,7 +159,9 @@ def regular(data, rate, unit, gradients=None, monkeypatch=None):
         eta = printed.learning_rate(rate, DECAY, t, STEPS)
         if gradients is not None:
             monkeypatch.setattr(printed, "gradients", gradients(eta))
-        printed.factorise(triples(data, residuals, t), P, Q, eta=eta, lambda_=PULL, sign=-1)
+        printed.factorise(
+            triples(data, residuals, t), P, Q, eta=eta, lambda_=PULL, sign=-1
+        )
     return P * unit, Q
 
 
@@ -163,7 +182,9 @@ def regular_of_ours(data, rate, **more):
 def test_regular_factorisation_as_printed_is_equations_2_and_3(monkeypatch):
     data = wide()
     for ours, theirs in zip(
-        regular_of_ours(data, 0.05, as_printed=True), regular(data, 0.05, 1.0), strict=True
+        regular_of_ours(data, 0.05, as_printed=True),
+        regular(data, 0.05, 1.0),
+        strict=True,
     ):
         np.testing.assert_allclose(ours, theirs, atol=1e-6)
     otherwise = regular(data, 0.9, data.shape.half_range / 2, shortened, monkeypatch)
@@ -192,7 +213,9 @@ def test_the_correction_of_the_noise_is_about_equations_11_and_12():
     ratings = [(chain, chain, 0.0) for chain in range(len(P))]
     for _ in range(200):
         Q[:] = 1.0
-        printed.langevin(ratings, P, Q, eta=0.02, lambda_=0.0, sign=-1, noise=rng.standard_normal)
+        printed.langevin(
+            ratings, P, Q, eta=0.02, lambda_=0.0, sign=-1, noise=rng.standard_normal
+        )
     assert P.var() == pytest.approx(1 / (2 - 0.02), rel=0.2)  # of an autoregression
 
 
@@ -200,10 +223,14 @@ def test_the_divergence_is_equation_19():
     rng = np.random.default_rng(3)
     train_errors, test_errors = rng.normal(0.1, 0.8, 500), rng.normal(-0.1, 1.1, 300)
     sums = (ErrorSums.of(it) for it in (train_errors, test_errors))
-    assert divergence(*sums) == pytest.approx(printed.divergence(train_errors, test_errors))
+    assert divergence(*sums) == pytest.approx(
+        printed.divergence(train_errors, test_errors)
+    )
 
 
 def test_the_width_is_equation_20():
     data = wide()
     algorithm = Sketch(rank=D, depth=DEPTH, space_gain=3.0)
-    assert algorithm.width(data.shape) == printed.width(data.n_users, data.n_items, D, 3.0, DEPTH)
+    assert algorithm.width(data.shape) == printed.width(
+        data.n_users, data.n_items, D, 3.0, DEPTH
+    )

@@ -48,7 +48,11 @@ def draws(releases, tau_A, tau_B, N):
     queues = {"A": [], "B": []}
     for leaf, _, noise in releases:
         if leaf.statistic == "second moment of the coefficients":
-            square = noise if noise.ndim == 2 else unfold(noise.reshape(1, -1), K, np.sqrt(0.5))
+            square = (
+                noise
+                if noise.ndim == 2
+                else unfold(noise.reshape(1, -1), K, np.sqrt(0.5))
+            )
             queues["A"].append(square.reshape(K, K) / (N * tau_A))
         else:
             queues["B"].append(noise.reshape(K, -1).T / (N * tau_B))
@@ -58,7 +62,9 @@ def draws(releases, tau_A, tau_B, N):
 # ---- each deviation, applied to the printed algorithm --------------------------------------------
 
 # the noise is drawn symmetric already
-ALL = frozenset({"columns of the start", "columns of H", "columns of R", "semi-definite A"})
+ALL = frozenset(
+    {"columns of the start", "columns of H", "columns of R", "semi-definite A"}
+)
 
 
 def clipped(columns):
@@ -91,7 +97,9 @@ def run_printed(V, releases, outliers, deviations, monkeypatch):
     N = V.shape[1]
     tau_A = printed.deviation(2 / N, EPSILON, DELTA)
     tau_B = printed.deviation((4 if outliers else 2) / N, EPSILON, DELTA)
-    W = starting_factors(V.T, K, "nndsvd", int(np.random.default_rng(5).integers(2**31)))[1].T
+    W = starting_factors(
+        V.T, K, "nndsvd", int(np.random.default_rng(5).integers(2**31))
+    )[1].T
     if "columns of the start" in deviations:
         W = unit_components(W.T).T.astype(float)
     with monkeypatch.context() as patch:
@@ -157,7 +165,9 @@ def test_our_noise_on_the_moment_is_symmetric():
 
 def test_the_threshold_is_ours():
     E = np.random.default_rng(1).standard_normal((5, 9)).astype(np.float32)
-    _, R = kernel.robust_coefficients(E, np.zeros((1, 9), np.float32), 0.4, 0.7, passes=1)
+    _, R = kernel.robust_coefficients(
+        E, np.zeros((1, 9), np.float32), 0.4, 0.7, passes=1
+    )
     np.testing.assert_allclose(printed.threshold(E, 0.4, 0.7), R, atol=1e-6)
 
 

@@ -32,7 +32,10 @@ def ours(data, variant, **more):
         **more,
     }
     return train(
-        build("no-retention", parameters, data.shape, None), data, Noise(NOTHING), streams()
+        build("no-retention", parameters, data.shape, None),
+        data,
+        Noise(NOTHING),
+        streams(),
     )
 
 
@@ -76,7 +79,12 @@ def trained(world, until, **settings):
     """P, Q, b_u, sums and counts of the static training as printed."""
     P, Q = world.P.copy(), world.Q.copy()
     residuals, b_u, sums, counts = less_biases(world.known(until), len(Q))
-    settings = {"lambda_": STATIC_RATE, "gamma": GAMMA, "simultaneous": True, **settings}
+    settings = {
+        "lambda_": STATIC_RATE,
+        "gamma": GAMMA,
+        "simultaneous": True,
+        **settings,
+    }
     printed.factorise(residuals, P, Q, n=STEPS, order=our_order, **settings)
     return P, Q, b_u, sums, counts
 
@@ -92,7 +100,9 @@ def test_baseline_and_static_are_update_rules_3_and_4(variant, until):
     np.testing.assert_allclose(personal.factors, P, atol=1e-6)
     of_users = [b_u[user] - model.centre for user in sorted(b_u)]
     np.testing.assert_allclose(personal.offsets[sorted(b_u)], of_users, atol=1e-6)
-    np.testing.assert_allclose(model.item_offsets, sums / np.maximum(counts, 1), atol=1e-6)
+    np.testing.assert_allclose(
+        model.item_offsets, sums / np.maximum(counts, 1), atol=1e-6
+    )
 
 
 @pytest.mark.parametrize("variant", ITEM_RATES)
@@ -105,11 +115,17 @@ def test_an_arrival_is_algorithm_2_and_a_prediction_algorithm_1(variant):
         counts[items[-1]] += 1
         return (sums / np.maximum(counts, 1))[list(items)]
 
-    users, items, values = world.data.users, world.data.items, world.data.values.astype(float)
+    users, items, values = (
+        world.data.users,
+        world.data.items,
+        world.data.values.astype(float),
+    )
     for place in np.argsort(world.times, kind="stable"):
         if world.times[place] < STATIC:
             continue
-        hers = np.flatnonzero((users == users[place]) & (world.times <= world.times[place]))
+        hers = np.flatnonzero(
+            (users == users[place]) & (world.times <= world.times[place])
+        )
         hers = hers[np.argsort(world.times[hers])]
         printed.update_items(
             Q,
@@ -135,7 +151,9 @@ def test_an_arrival_is_algorithm_2_and_a_prediction_algorithm_1(variant):
             lambda_=STATIC_RATE, gamma=GAMMA,
         )  # fmt: skip
         every_item = np.arange(world.data.n_items)
-        predictions = model.predict(personal, np.full(len(every_item), user), every_item)
+        predictions = model.predict(
+            personal, np.full(len(every_item), user), every_item
+        )
         np.testing.assert_allclose(predictions, expected, atol=1e-4)
 
 
@@ -171,7 +189,9 @@ def shortened(rule):
         size = fixed @ fixed
         length = min(2 * lambda_, 1 / size) if size else 2 * lambda_
         moved = q if fixed is p else p
-        return moved + length * (r - p @ q) * fixed - min(1.0, 2 * lambda_ * gamma) * moved
+        return (
+            moved + length * (r - p @ q) * fixed - min(1.0, 2 * lambda_ * gamma) * moved
+        )
 
     if rule == "user":
         return lambda p, q, r, lambda_, gamma: step(p, q, r, lambda_, gamma, q)

@@ -57,7 +57,9 @@ def test_a_result_is_kept_and_read_again(own_folder):
     assert results.last(SMALL) is None
     first = results.result(SMALL, summaries_of(0.95))
     results.save(first)
-    assert results.last(SMALL) == first and first.verdict(SMALL).outcome is Outcome.DIFFERS
+    assert (
+        results.last(SMALL) == first and first.verdict(SMALL).outcome is Outcome.DIFFERS
+    )
     results.save(results.result(SMALL, summaries_of(0.8)))
     last = results.last(SMALL)
     assert last.verdict(SMALL).outcome is Outcome.REPRODUCED

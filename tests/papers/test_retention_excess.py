@@ -23,14 +23,20 @@ def method(label, **parameters):
 
 
 def test_each_draw_is_compared_with_the_baseline_of_its_own_seed():
-    methods = (method(BASELINE, variant="baseline"), method("New", variant="new", steps=1))
+    methods = (
+        method(BASELINE, variant="baseline"),
+        method("New", variant="new", steps=1),
+    )
     points = Sweep(data=SMALL, methods=methods, seeds=(0, 1)).points()
     runs = {point.key: made_up(point.spec) for point in points}
     (summary,) = retention_excess.by_share(points, runs, "rmse")
     errors = {
-        (point.label, point.spec.seed): runs[point.key].record.metric("rmse") for point in points
+        (point.label, point.spec.seed): runs[point.key].record.metric("rmse")
+        for point in points
     }
-    expected = [100 * (errors["New", seed] / errors[BASELINE, seed] - 1) for seed in (0, 1)]
+    expected = [
+        100 * (errors["New", seed] / errors[BASELINE, seed] - 1) for seed in (0, 1)
+    ]
     assert summary.label == "New" and summary.draws == pytest.approx(expected)
     lacking = {key: run for key, run in runs.items() if key != points[0].key}
     (half,) = retention_excess.by_share(points, lacking, "rmse")
@@ -56,7 +62,9 @@ def test_quarters_are_of_users_by_all_that_they_rated():
     for point in points:
         parts, model = open_split(point.spec), runs[point.key].model
         off = (
-            model.predict(model.personal(parts.history), parts.test.users, parts.test.items)
+            model.predict(
+                model.personal(parts.history), parts.test.users, parts.test.items
+            )
             - parts.test.values
         )
         least = counts[parts.test.users] <= low
@@ -70,7 +78,9 @@ def row(values, draws=8):
     """Methods at these mean excesses, the same at both ends of the shares."""
     noise = 0.01 * np.random.default_rng(0).random(draws)
     return [
-        Measured(label, "no-retention", None, {"static_share": share}, tuple(value + noise))
+        Measured(
+            label, "no-retention", None, {"static_share": share}, tuple(value + noise)
+        )
         for label, value in values.items()
         for share in (0.0, 0.9)
     ]

@@ -47,10 +47,17 @@ def test_a_figure_is_taken_at_a_place_or_over_places(choice, expected):
 
 
 def test_results_of_other_methods_are_none_of_a_figure():
-    others = [place("ABC", 9.0, share=0.5), place("AB", 9.0), place("BC", 9.0, share=0.5)]
+    others = [
+        place("ABC", 9.0, share=0.5),
+        place("AB", 9.0),
+        place("BC", 9.0, share=0.5),
+    ]
     results = [*LINE, *others]
     assert MeasuredFigure(label="A", over="highest")(results) == 4.0
-    assert MeasuredFigure(label="A", over="highest", within={"share": (0.0, 0.5)})(results) == 4.0
+    assert (
+        MeasuredFigure(label="A", over="highest", within={"share": (0.0, 0.5)})(results)
+        == 4.0
+    )
     assert MeasuredFigure(label="ABC")(results) == 9.0
     assert MeasuredFigure(label=("A", "BC"), over="highest")([*LINE, others[2]]) == 9.0
 
@@ -87,7 +94,11 @@ S, L = {"label": "S"}, {"label": "L"}
         ({"less": [S, L], "by": -0.1}, two(1.0, 0.95), True),
         ({"between": S, "above": 0.5, "below": 1.0}, two(1.0, 0.0), False),
         ({"between": S, "below": 1.0}, two(0.9, 0.0), True),
-        ({"between": {"ratio": [S, L], "less": 1.0}, "below": 0.1}, two(1.05, 1.0), True),
+        (
+            {"between": {"ratio": [S, L], "less": 1.0}, "below": 0.1},
+            two(1.05, 1.0),
+            True,
+        ),
         ({"between": {"ratio": [S, L]}, "below": 0.1}, two(1.05, 1.0), False),
         ({"between": {"apart": [S, L]}, "below": 0.2}, two(1.0, 1.1), True),
         ({"near": S, "published": -2.0, "within": 0.1}, two(-2.19, 0.0), True),
@@ -103,19 +114,25 @@ def test_figures_are_compared(row, results, holds):
 def test_several_figures_are_ordered():
     row = {"less": [{"label": name} for name in "ABC"]}
     for values, holds in (((1, 2, 3), True), ((1, 3, 2), False), ((2, 1, 3), False)):
-        results = [place(name, float(value)) for name, value in zip("ABC", values, strict=True)]
+        results = [
+            place(name, float(value)) for name, value in zip("ABC", values, strict=True)
+        ]
         assert clause_of(**row).verdict(results).holds is holds
 
 
 def line(label, *values, **grid):
-    return [place(label, value, at=float(at), **grid) for at, value in enumerate(values)]
+    return [
+        place(label, value, at=float(at), **grid) for at, value in enumerate(values)
+    ]
 
 
 @pytest.mark.parametrize(
     ("values", "holds"),
     [((0.5, 0.505, 0.4), True), ((0.5, 0.52, 0.4), False), ((0.5, 0.505), False)],
 )
-def test_a_line_falls_where_it_ends_lower_and_no_step_rises_beyond_the_level(values, holds):
+def test_a_line_falls_where_it_ends_lower_and_no_step_rises_beyond_the_level(
+    values, holds
+):
     falls = clause_of(falls={"label": "A", "along": "at", "level": 0.01})
     assert falls.verdict(line("A", *values)).holds is holds
     rises = clause_of(rises={"label": "A", "along": "at", "level": 0.01})
@@ -124,7 +141,9 @@ def test_a_line_falls_where_it_ends_lower_and_no_step_rises_beyond_the_level(val
 
 def test_a_line_is_averaged_over_other_parameters_where_the_row_says_so():
     results = [*line("A", 1.0, 5.0, rank=8), *line("A", 5.0, 0.0, rank=16)]
-    averaged = clause_of(falls={"label": "A", "along": "at", "averaged": True, "none": 1})
+    averaged = clause_of(
+        falls={"label": "A", "along": "at", "averaged": True, "none": 1}
+    )
     assert averaged.verdict(results).holds
     assert averaged.verdict(results).figures == "3 at 0, 2.5 at none (at)"
     with pytest.raises(MissingResult, match="several"):
@@ -136,7 +155,9 @@ def test_a_line_is_highest_at_one_place():
         highest = clause_of(highest={"label": "A", "along": "at"}, where=1)
         assert highest.verdict(line("A", *values)).holds is holds
     with pytest.raises(MissingResult):
-        clause_of(highest={"label": "A", "along": "at"}, where=7).verdict(line("A", 1.0, 2.0))
+        clause_of(highest={"label": "A", "along": "at"}, where=7).verdict(
+            line("A", 1.0, 2.0)
+        )
 
 
 def test_a_line_is_below_another_within_part_of_the_axis():
@@ -145,7 +166,9 @@ def test_a_line_is_below_another_within_part_of_the_axis():
         pair = {"upper": "U", "lower": "D", "along": "at", "within": within}
         assert clause_of(lower=pair).verdict(results).holds is holds
     with pytest.raises(MissingResult, match="same places"):
-        clause_of(lower={"upper": "U", "lower": "D", "along": "at"}).verdict(results[:-1])
+        clause_of(lower={"upper": "U", "lower": "D", "along": "at"}).verdict(
+            results[:-1]
+        )
 
 
 def test_a_statement_holds_at_each_value():

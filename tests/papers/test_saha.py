@@ -6,7 +6,11 @@ import numpy as np
 import pytest
 
 from dpmf_core.papers.saha_2022 import units as saha_units
-from dpmf_core.papers.saha_2022.judgement import compared_with_plain, epochs, picture_roughness
+from dpmf_core.papers.saha_2022.judgement import (
+    compared_with_plain,
+    epochs,
+    picture_roughness,
+)
 from dpmf_core.papers.saha_2022.methods import PLAIN, PRIVATE
 from dpmf_core.papers.saha_2022.units import TABLE_4
 from dpmf_core.runs.measurements import Point
@@ -47,9 +51,15 @@ def test_the_roughness_of_a_picture():
 
 
 def test_a_private_run_is_compared_with_the_plain_one_on_the_same_data():
-    points = [point(PRIVATE, 0.5, "A"), point(PLAIN, None, "A"), point(PRIVATE, 0.5, "B")]
+    points = [
+        point(PRIVATE, 0.5, "A"),
+        point(PLAIN, None, "A"),
+        point(PRIVATE, 0.5, "B"),
+    ]
     runs = {it.key: with_curve(it, float(n)) for n, it in enumerate(points)}
-    measure = compared_with_plain(lambda run, plain: run.record.curves[0]["objective"] * 10)
+    measure = compared_with_plain(
+        lambda run, plain: run.record.curves[0]["objective"] * 10
+    )
     (summary,) = measure(points, runs, "")  # B has no plain yet
     assert (summary.label, summary.epsilon) == (PRIVATE, 0.5)
     assert (summary.grid, summary.draws) == ({"data": "A"}, (0.0,))

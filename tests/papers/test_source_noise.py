@@ -88,7 +88,9 @@ def test_theorem_1_is_of_algorithm_1_alone(name, other):
         ("private-svd", {}, "L"),
     ],
 )
-def test_algorithms_draw_the_noise_that_the_accountant_names(name, parameters, row_bound):
+def test_algorithms_draw_the_noise_that_the_accountant_names(
+    name, parameters, row_bound
+):
     shape = Shape(1000, 50, (1.0, 5.0))
     budget = Budget(epsilon=3.0, delta=1e-6, calibration=Calibration.SOURCE)
     algorithm = build(name, parameters, shape, budget)
@@ -112,7 +114,14 @@ def test_the_source_asks_for_an_epsilon_of_at_most_two_logarithms(name):
 @pytest.mark.parametrize("nominal", [0.1, 1.0, 10.0])
 def test_every_preset_costs_more_the_more_it_claims(name, nominal):
     for less, more in zip(
-        SOURCE_NOISE[name].claims(nominal), SOURCE_NOISE[name].claims(1.1 * nominal), strict=True
+        SOURCE_NOISE[name].claims(nominal),
+        SOURCE_NOISE[name].claims(1.1 * nominal),
+        strict=True,
     ):
-        assert 0 < cost(less) < cost(more) <= epsilon(more.event, more.delta, REPLACE) * (1 + 1e-12)
+        assert (
+            0
+            < cost(less)
+            < cost(more)
+            <= epsilon(more.event, more.delta, REPLACE) * (1 + 1e-12)
+        )
         assert f"ε = {nominal:g}" in less.words

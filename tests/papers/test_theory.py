@@ -18,7 +18,11 @@ from dpmf_core.papers.theory import Place, bound_exponent, exponent, place_at
 from dpmf_core.runs.measurements import Measured
 
 CLAIMS = (*chien_2021.CLAIMS, *jain_2018.CLAIMS)
-SIZES = {"users": (5e3, 1e4, 2e4), "items": (250.0, 500.0, 1e3), "epsilon": (2.0, 5.0, 20.0)}
+SIZES = {
+    "users": (5e3, 1e4, 2e4),
+    "items": (250.0, 500.0, 1e3),
+    "epsilon": (2.0, 5.0, 20.0),
+}
 
 
 def power_law(algorithm, axis, power, first=0.4):
@@ -47,12 +51,17 @@ def test_only_a_worse_exponent_contradicts_a_bound(claim):
         (0.0, Outcome.REPRODUCED),
         (0.15, worse),
     ):
-        assert claim.judge(power_law(algorithm, axis, exponent_of_bound + shift)).outcome is outcome
+        assert (
+            claim.judge(power_law(algorithm, axis, exponent_of_bound + shift)).outcome
+            is outcome
+        )
 
 
 def test_a_curve_starts_on_the_first_point_and_follows_the_bound():
     draws = theory.draws_along("users", power_law("dpals", "users", -0.1))
-    assert min(theory.medians(draws)) == 5_000 and exponent(draws).value == pytest.approx(-0.1)
+    assert min(theory.medians(draws)) == 5_000 and exponent(
+        draws
+    ).value == pytest.approx(-0.1)
     error = [BOUNDS["dpals"].error(place_at("users", n)) for n in (5_000, 160_000)]
     curve = theory.fitted(BOUNDS["dpals"], "users", draws, [5_000, 160_000, 20_000])
     assert curve[:2] == pytest.approx([0.4, 0.4 * error[1] / error[0]])
@@ -64,7 +73,9 @@ def test_the_logarithms_of_a_bound_count():
     """n^-1 log^2 n / sqrt(20 log n): n^-.84 from 5,000 to 50,000, as (log n ratio)^1.5 / 10."""
     ends = (5_000.0, 50_000.0)
     by_hand = -1 + 1.5 * math.log10(math.log(ends[1]) / math.log(ends[0]))
-    assert bound_exponent(BOUNDS["dpals"], "users", [*ends, *ends]) == pytest.approx(by_hand)
+    assert bound_exponent(BOUNDS["dpals"], "users", [*ends, *ends]) == pytest.approx(
+        by_hand
+    )
     assert round(by_hand, 2) == -0.84
 
 
@@ -74,7 +85,9 @@ def test_frank_wolfe_stalls_where_its_own_recursion_does(steps):
     target = np.eye(4)  # equal singular values; nuclear norm 4
     iterate = np.zeros((4, 4))
     for _ in range(steps):
-        left, _, right = np.linalg.svd(target - iterate + 1e-9 * rng.normal(size=(4, 4)))
+        left, _, right = np.linalg.svd(
+            target - iterate + 1e-9 * rng.normal(size=(4, 4))
+        )
         iterate = (1 - 1 / steps) * iterate + 4 / steps * np.outer(left[:, 0], right[0])
     error = np.linalg.norm(target - iterate) / np.linalg.norm(target)
     assert error >= frank_wolfe_floor(steps) - 1e-9
@@ -92,7 +105,10 @@ def test_the_interval_is_that_of_ordinary_least_squares():
     rng = np.random.default_rng(1)
     x = np.repeat([1.0, 2.0, 5.0, 9.0], 2)
     y = x**-0.7 * np.exp(rng.normal(0, 0.2, len(x)))
-    fit, theirs = exponent(zip(x, y, strict=True)), stats.linregress(np.log(x), np.log(y))
+    fit, theirs = (
+        exponent(zip(x, y, strict=True)),
+        stats.linregress(np.log(x), np.log(y)),
+    )
     reach = stats.t.ppf(0.975, len(x) - 2) * theirs.stderr
     assert (fit.value, fit.low, fit.high) == pytest.approx(
         (theirs.slope, theirs.slope - reach, theirs.slope + reach)
@@ -105,7 +121,9 @@ def test_the_conditions_are_the_printed_ones():
     assert bounds.least_share(at) == pytest.approx(0.5)
     assert bounds.least_share(at, rank=2) == pytest.approx(0.5 * 2**6)
     assert bounds.gamma(at) == pytest.approx(32 * 64)
-    assert bounds.frobenius(at) == pytest.approx(32 * 10 / (10 * math.exp(8)) * 32 * 64 / 0.5)
+    assert bounds.frobenius(at) == pytest.approx(
+        32 * 10 / (10 * math.exp(8)) * 32 * 64 / 0.5
+    )
     assert bounds.largest_entry(at) == pytest.approx(32 * bounds.frobenius(at))
     assert bounds.noise_of_a_step(at, 3) == pytest.approx(
         8 * 32 * 3 * 10 / (0.5 * math.exp(8) * 10)
@@ -116,7 +134,10 @@ def test_the_conditions_are_the_printed_ones():
 def test_the_world_meets_them(n_users):
     at = theorem_2.place(n_users)
     assert bounds.least_share(at) <= at.share == 1.0
-    assert math.sqrt(at.share) * n_users >= bounds.gamma(at) * math.log(1 / at.delta) / at.epsilon
+    assert (
+        math.sqrt(at.share) * n_users
+        >= bounds.gamma(at) * math.log(1 / at.delta) / at.epsilon
+    )
     assert at.epsilon < math.log(1 / at.delta)
 
 
@@ -140,7 +161,9 @@ def test_errors_are_those_of_the_dense_matrix(monkeypatch):
     model = Recommender((-1.0, 1.0), 0.0, np.zeros(40, np.float32), V, None)
     U = M @ V / float((V**2).sum())
     distance, largest = theorem_2._errors_of(model, t)
-    assert distance == pytest.approx(np.linalg.norm(M - U @ V.T) / np.linalg.norm(M), rel=1e-5)
+    assert distance == pytest.approx(
+        np.linalg.norm(M - U @ V.T) / np.linalg.norm(M), rel=1e-5
+    )
     assert largest == pytest.approx(np.abs(M - U @ V.T).max(), rel=1e-5)
 
 

@@ -43,7 +43,9 @@ COSTLY = {"balu-fig1", "balu-fig2", "balu-fig4", "vallet-fig3"}
 @pytest.mark.parametrize(
     "claim",
     [
-        pytest.param(claim, marks=pytest.mark.slow if claim.id in COSTLY else (), id=claim.id)
+        pytest.param(
+            claim, marks=pytest.mark.slow if claim.id in COSTLY else (), id=claim.id
+        )
         for claim in CLAIMS.values()
     ],
 )
@@ -118,14 +120,23 @@ def test_a_claim_whose_data_cannot_be_had_is_never_judged():
         ({"limits": "Theirs is another machine."}, Outcome.NEVER),
     ):
         claim = Claim(id="x", **fields, **more)
-        assert claim.judge(results_of_ours, "Measured on other data.").outcome is outcome
+        assert (
+            claim.judge(results_of_ours, "Measured on other data.").outcome is outcome
+        )
 
 
 def test_points_that_a_reader_digitised_are_marked_as_such(monkeypatch):
     content = dict(figures.texts("dpmf_core.papers.vallet_2014"))
-    point = {"label": "Rated", "x": 0.3, "y": 1.5, "source": "Fig. 1a, digitised by somebody"}
+    point = {
+        "label": "Rated",
+        "x": 0.3,
+        "y": 1.5,
+        "source": "Fig. 1a, digitised by somebody",
+    }
     texts = {**content["figures"]["vallet-fig1a"], "digitised": [point]}
-    monkeypatch.setattr(figures, "texts", lambda _: {**content, "figures": {"vallet-fig1a": texts}})
+    monkeypatch.setattr(
+        figures, "texts", lambda _: {**content, "figures": {"vallet-fig1a": texts}}
+    )
     clauses = CLAIMS["vallet-fig1a"].clauses[-1:]  # the computed one
     claim = Claim.of("dpmf_core.papers.vallet_2014", "vallet-fig1a", clauses=clauses)
     (mark,) = claim.marks
@@ -162,13 +173,17 @@ def test_what_a_claim_refers_to_exists(claim):
     assert bool(claim.source_ids) <= bool(claim.source_data)
     assert not unknown_sources(claim), "the catalogue has no such data"
     strange = {mark.label for mark in claim.marks} - labels(claim)
-    assert strange == PUBLISHED_ONLY.get(claim.id, set()), "no method of the claim has this label"
+    assert strange == PUBLISHED_ONLY.get(claim.id, set()), (
+        "no method of the claim has this label"
+    )
 
 
 @every
 def test_with_the_source_s_data_a_claim_is_judged_or_it_says_never(claim, monkeypatch):
     """No claim waits for data that would not change its obstacle."""
-    monkeypatch.setattr(catalogue(), "present", lambda data_id: data_id in claim.source_ids)
+    monkeypatch.setattr(
+        catalogue(), "present", lambda data_id: data_id in claim.source_ids
+    )
     assert bool(claim.obstacle()) is not claim.can_be_judged
 
 
@@ -181,10 +196,14 @@ def plain(text):
     return "".join(re.findall(r"[A-Za-z0-9]+", letters))
 
 
-@pytest.mark.skipif(not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text")
+@pytest.mark.skipif(
+    not FOLDER, reason="DPMF_PAPERS does not name a folder with the papers' text"
+)
 @pytest.mark.parametrize("paper", PAPERS.values(), ids=PAPERS.keys())
 def test_every_quote_is_in_the_text(paper):
-    text = plain((Path(FOLDER) / f"{paper.id.replace('-', '_')}.txt").read_text(encoding="utf-8"))
+    text = plain(
+        (Path(FOLDER) / f"{paper.id.replace('-', '_')}.txt").read_text(encoding="utf-8")
+    )
     clauses = [clause for claim in paper.claims for clause in claim.clauses]
     quotes = [it.quote for it in (*clauses, *paper.errata)]
     pieces = [piece for quote in quotes for piece in quote.split("[...]")]

@@ -35,7 +35,15 @@ from dpmf_core.privacy.rules import every_epsilon
 ADD, REPLACE = Relation
 
 # 1/mu at delta 1e-5
-MU = {0.1: 30.7496, 0.5: 7.0318, 1.0: 3.7306, 2.0: 1.9938, 5.0: 0.8919, 10.0: 0.4999, 20.0: 0.2900}
+MU = {
+    0.1: 30.7496,
+    0.5: 7.0318,
+    1.0: 3.7306,
+    2.0: 1.9938,
+    5.0: 0.8919,
+    10.0: 0.4999,
+    20.0: 0.2900,
+}
 MIXED_NOISE = sequence(Repeat(Laplace(30.0), 20), Repeat(Gaussian(20.0), 5))
 MANY_LAPLACE = Repeat(Laplace(20.0), 100)
 ALARMS = np.linspace(0, 1, 2001)
@@ -48,7 +56,9 @@ def figures(event, delta, relation=ADD):
 @pytest.mark.parametrize(("epsilon", "sigma"), MU.items())
 def test_golden_mu(epsilon, sigma):
     assert round(1 / gaussian_mu(epsilon, 1e-5), 4) == sigma
-    assert gaussian_epsilon(gaussian_mu(epsilon, 1e-5), 1e-5) == pytest.approx(epsilon, rel=1e-10)
+    assert gaussian_epsilon(gaussian_mu(epsilon, 1e-5), 1e-5) == pytest.approx(
+        epsilon, rel=1e-10
+    )
 
 
 def high_precision(mu, epsilon):
@@ -57,7 +67,8 @@ def high_precision(mu, epsilon):
         m, eps = mpmath.mpf(mu), mpmath.mpf(epsilon)
         return float(
             mpmath.log(
-                mpmath.ncdf(m / 2 - eps / m) - mpmath.exp(eps) * mpmath.ncdf(-m / 2 - eps / m)
+                mpmath.ncdf(m / 2 - eps / m)
+                - mpmath.exp(eps) * mpmath.ncdf(-m / 2 - eps / m)
             )
         )
 
@@ -67,7 +78,9 @@ def high_precision(mu, epsilon):
 def test_log_delta_in_high_precision(mu, epsilon):
     if epsilon / mu > 45:  # below delta 1e-440
         epsilon = 45 * mu
-    assert log_delta(mu, epsilon) == pytest.approx(high_precision(mu, epsilon), rel=1e-8, abs=1e-8)
+    assert log_delta(mu, epsilon) == pytest.approx(
+        high_precision(mu, epsilon), rel=1e-8, abs=1e-8
+    )
 
 
 @pytest.mark.parametrize("epsilon", [1e-4, 0.1, 1.0, 30.0, 700.0, 1000.0])
@@ -92,7 +105,14 @@ def test_limits():
 
 @pytest.mark.parametrize(
     "n, expected",
-    [(6040, 1e-5), (20_000, 5e-6), (1, 0.1), (10, 0.01), (138_493, 7e-7), (10**6, 1e-7)],
+    [
+        (6040, 1e-5),
+        (20_000, 5e-6),
+        (1, 0.1),
+        (10, 0.01),
+        (138_493, 7e-7),
+        (10**6, 1e-7),
+    ],
 )
 def test_default_delta_is_a_tenth_of_one_over_n_rounded_down(n, expected):
     assert default_delta(n) == pytest.approx(expected)
@@ -115,16 +135,26 @@ def library(event, step=1e-4):
 
 
 @pytest.mark.parametrize(
-    "event", [MIXED_NOISE, MANY_LAPLACE, Laplace(0.5), sequence(Laplace(2.0), Gaussian(3.0))]
+    "event",
+    [MIXED_NOISE, MANY_LAPLACE, Laplace(0.5), sequence(Laplace(2.0), Gaussian(3.0))],
 )
 def test_numeric_composition_equals_a_fine_grid(event):
     pld_epsilon, _ = library(event, step=2e-5)
     for delta in (1e-9, 1e-5):
-        assert rules.epsilon(event, delta) == pytest.approx(pld_epsilon(delta), rel=1e-3)
+        assert rules.epsilon(event, delta) == pytest.approx(
+            pld_epsilon(delta), rel=1e-3
+        )
 
 
 @pytest.mark.parametrize(
-    "event", [Gaussian(0.5), Repeat(Gaussian(30.0), 50), MIXED_NOISE, MANY_LAPLACE, Laplace(1.0)]
+    "event",
+    [
+        Gaussian(0.5),
+        Repeat(Gaussian(30.0), 50),
+        MIXED_NOISE,
+        MANY_LAPLACE,
+        Laplace(1.0),
+    ],
 )
 @pytest.mark.parametrize("delta", [1e-9, 1e-5])
 def test_rdp_tight_is_the_library_s_conversion(event, delta):
@@ -181,7 +211,9 @@ def test_too_many_laplace_releases_are_refused_at_once():
 
 
 @given(
-    st.lists(st.tuples(st.floats(0.2, 1e3), st.integers(1, 50)), min_size=1, max_size=4),
+    st.lists(
+        st.tuples(st.floats(0.2, 1e3), st.integers(1, 50)), min_size=1, max_size=4
+    ),
     st.sampled_from([1e-10, 1e-5]),
 )
 def test_rdp_source_is_zcdp(parts, delta):
@@ -201,7 +233,9 @@ def test_rdp_source_of_laplace_is_the_best_of_a_dense_grid(z, count):
     alpha = 1 + np.exp(np.linspace(-8, 18, 400_000))
     first = np.log(alpha / (2 * alpha - 1)) + (alpha - 1) / z
     second = np.log((alpha - 1) / (2 * alpha - 1)) - alpha / z
-    bound = count * np.logaddexp(first, second) / (alpha - 1) + math.log(1e5) / (alpha - 1)
+    bound = count * np.logaddexp(first, second) / (alpha - 1) + math.log(1e5) / (
+        alpha - 1
+    )
     assert figures(Repeat(Laplace(z), count), 1e-5)["rdp_source"] == pytest.approx(
         bound.min(), rel=1e-6
     )
@@ -228,28 +262,35 @@ def test_classical_rules_end_where_a_release_reaches_epsilon_one(rule, share):
 
 
 def test_a_bound_without_end_is_no_number():
-    row = next(row for row in every_epsilon(Laplace(1e-3), 1e-5) if row.rule == "advanced")
+    row = next(
+        row for row in every_epsilon(Laplace(1e-3), 1e-5) if row.rule == "advanced"
+    )
     assert row.epsilon is None and row.reason == "no finite bound"
 
 
 multipliers = st.floats(0.05, 2e3)
-leaves = st.builds(Gaussian, multipliers, st.sampled_from("abc"), st.just(1.0), st.floats(1, 2))
-events = st.lists(st.builds(Repeat, leaves, st.integers(1, 40)), min_size=1, max_size=5).map(
-    lambda parts: sequence(*parts)
+leaves = st.builds(
+    Gaussian, multipliers, st.sampled_from("abc"), st.just(1.0), st.floats(1, 2)
 )
+events = st.lists(
+    st.builds(Repeat, leaves, st.integers(1, 40)), min_size=1, max_size=5
+).map(lambda parts: sequence(*parts))
 deltas = st.floats(-15, -1).map(lambda power: 10.0**power)
 
 
 @given(events, deltas, st.sampled_from(Relation))
 def test_exact_is_at_or_under_every_valid_rule(event, delta, relation):
     assert all(
-        (row.epsilon is None) == bool(row.reason) for row in every_epsilon(event, delta, relation)
+        (row.epsilon is None) == bool(row.reason)
+        for row in every_epsilon(event, delta, relation)
     )
     epsilons = figures(event, delta, relation)
     exact = epsilons.pop("exact")
     assert exact is not None and math.isfinite(exact) and exact >= 0
     assert all(
-        exact <= other * (1 + 1e-9) + 1e-9 for other in epsilons.values() if other is not None
+        exact <= other * (1 + 1e-9) + 1e-9
+        for other in epsilons.values()
+        if other is not None
     )
     assert epsilons["rdp_tight"] <= epsilons["rdp_source"] * (1 + 1e-9) + 1e-9
 
@@ -290,13 +331,17 @@ def test_replacing_is_removing_with_less_noise(kind, factor):
     assert np.array_equal(
         false_negatives(event, ALARMS, REPLACE), false_negatives(nearer, ALARMS, ADD)
     )
-    assert np.any(false_negatives(event, ALARMS, REPLACE) < false_negatives(event, ALARMS, ADD))
+    assert np.any(
+        false_negatives(event, ALARMS, REPLACE) < false_negatives(event, ALARMS, ADD)
+    )
 
 
 def test_mu_by_hand():
     event = sequence(Repeat(Gaussian(4.0, replace_one_factor=1.5), 8), Gaussian(2.0))
     assert gaussian.mu(event) == pytest.approx(math.sqrt(8 / 16 + 1 / 4))
-    assert gaussian.mu(event, REPLACE) == pytest.approx(math.sqrt(8 * 1.5**2 / 16 + 4 / 4))
+    assert gaussian.mu(event, REPLACE) == pytest.approx(
+        math.sqrt(8 * 1.5**2 / 16 + 4 / 4)
+    )
 
 
 def test_mu_of_laplace_is_an_error_never_a_zero():
@@ -307,7 +352,9 @@ def test_mu_of_laplace_is_an_error_never_a_zero():
 @pytest.mark.parametrize("event", [Repeat(Gaussian(5.0), 3), MIXED_NOISE])
 def test_delta_inverts_epsilon(event):
     for delta in (1e-8, 1e-4):
-        assert rules.delta(event, rules.epsilon(event, delta)) == pytest.approx(delta, rel=1e-3)
+        assert rules.delta(event, rules.epsilon(event, delta)) == pytest.approx(
+            delta, rel=1e-3
+        )
 
 
 def gaussian_plan(level):
@@ -320,13 +367,17 @@ def gaussian_plan(level):
 @given(st.floats(1e-4, 1000), deltas, st.sampled_from(Relation))
 def test_calibration_inverts_epsilon(epsilon, delta, relation):
     budget = Budget(epsilon=epsilon, delta=delta, relation=relation)
-    cost = rules.epsilon(gaussian_plan(calibrate(gaussian_plan, budget)), delta, relation)
+    cost = rules.epsilon(
+        gaussian_plan(calibrate(gaussian_plan, budget)), delta, relation
+    )
     assert cost <= epsilon
     assert cost == pytest.approx(epsilon, rel=1e-9)
 
 
 def discrete_plan(level):
-    return on_grids(sequence(Gaussian(level, "counts", 2.0), Repeat(Gaussian(2 * level), 3)))
+    return on_grids(
+        sequence(Gaussian(level, "counts", 2.0), Repeat(Gaussian(2 * level), 3))
+    )
 
 
 def sampled_plan(level):
@@ -340,7 +391,9 @@ PLANS = {"closed form": gaussian_plan, "Renyi": discrete_plan, "PLD": sampled_pl
 def test_no_rule_reads_above_the_budget_in_its_last_digit(plan):
     """Two decimals as people type them: 2, not 2.000000000000001; less noise would exceed it."""
     rng = np.random.default_rng(8)
-    for epsilon, exponent in zip(rng.uniform(0.05, 9, 60), rng.uniform(-12, -2, 60), strict=True):
+    for epsilon, exponent in zip(
+        rng.uniform(0.05, 9, 60), rng.uniform(-12, -2, 60), strict=True
+    ):
         budget = Budget(
             epsilon=round(float(epsilon), 2),
             delta=10.0**exponent,
@@ -380,7 +433,11 @@ def test_a_budget_at_delta_zero_calibrates_what_has_a_pure_epsilon():
     budget = Budget(epsilon=2.0, delta=0)
     level = rules.calibrate(lambda at: Repeat(Laplace(at, "a"), 3), budget)
     assert level == pytest.approx(3 / 2, rel=1e-9)
-    for plan in (Gaussian, lambda at: sequence(Laplace(at), Gaussian(at)), DiscreteGaussian):
+    for plan in (
+        Gaussian,
+        lambda at: sequence(Laplace(at), Gaussian(at)),
+        DiscreteGaussian,
+    ):
         with pytest.raises(BadInput, match="delta"):
             rules.calibrate(plan, budget)
     with pytest.raises(BadInput, match="delta"):
@@ -394,5 +451,9 @@ def test_a_plan_without_releases_needs_no_level():
 @pytest.mark.parametrize("loss", [690.0, 701.0, 1500.0])
 def test_a_posterior_sample_of_huge_loss_is_accounted(loss):
     """At every usable delta epsilon is the pure one, and half of it takes nearly all delta."""
-    assert rules.epsilon(PosteriorSample(1 / loss), 1e-6) == pytest.approx(loss, rel=1e-4)
-    assert rules.delta(PosteriorSample(1 / loss), loss / 2) == pytest.approx(1.0, abs=1e-9)
+    assert rules.epsilon(PosteriorSample(1 / loss), 1e-6) == pytest.approx(
+        loss, rel=1e-4
+    )
+    assert rules.delta(PosteriorSample(1 / loss), loss / 2) == pytest.approx(
+        1.0, abs=1e-9
+    )

@@ -83,7 +83,11 @@ def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path):
 
 @pytest.mark.parametrize(
     ("error", "state"),
-    [(Cancelled, "cancelled"), (KeyboardInterrupt, "cancelled"), (RuntimeError, "failed")],
+    [
+        (Cancelled, "cancelled"),
+        (KeyboardInterrupt, "cancelled"),
+        (RuntimeError, "failed"),
+    ],
 )
 def test_what_stops_midway_costs_what_it_drew(tmp_path, error, state):
     own_account = Account(tmp_path / "a.ledger")
@@ -119,7 +123,9 @@ def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path):
         [sys.executable, "-c", KILLED_SCRIPT, str(file)], cwd=ROOT, check=False
     )
     assert process.returncode == -signal.SIGKILL
-    assert [(entry.state, entry.charge) for entry in Account(file).entries] == [("running", CHARGE)]
+    assert [(entry.state, entry.charge) for entry in Account(file).entries] == [
+        ("running", CHARGE)
+    ]
 
 
 def _charge_often(file, times):
@@ -131,7 +137,9 @@ def _charge_often(file, times):
 @pytest.mark.slow
 def test_several_processes_share_an_account(tmp_path):
     file, context = tmp_path / "a.ledger", multiprocessing.get_context("spawn")
-    workers = [context.Process(target=_charge_often, args=(str(file), 10)) for _ in range(2)]
+    workers = [
+        context.Process(target=_charge_often, args=(str(file), 10)) for _ in range(2)
+    ]
     for worker in workers:
         worker.start()
     for worker in workers:
@@ -177,7 +185,9 @@ def test_a_named_ledger_is_an_account(tmp_path):
     dpmf.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
     own_account = dpmf.account(mine, file)
     assert len(own_account.entries) == 3 and own_account.total.n_uncovered == 1
-    assert own_account.total.epsilon == pytest.approx(epsilon_of([3.7306, 1.9938], 1e-5), abs=1e-3)
+    assert own_account.total.epsilon == pytest.approx(
+        epsilon_of([3.7306, 1.9938], 1e-5), abs=1e-3
+    )
     assert not (tmp_path / account_files.FILE).exists()
     own_account.set_budget(2.5, 1e-5)
     with pytest.raises(BadInput):
@@ -209,15 +219,23 @@ def drawn_leaves(monkeypatch):
 PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorithm)]
 
 
-@pytest.mark.parametrize("name", [kind.id for kind in PRIVATE if kind.task == "ratings"])
+@pytest.mark.parametrize(
+    "name", [kind.id for kind in PRIVATE if kind.task == "ratings"]
+)
 def test_every_algorithm_draws_from_the_account(name, drawn_leaves):
     """What was drawn is what the account says, release by release."""
     known_fields = algorithms.find(name).model_fields
-    small = {field: 2 for field in ("steps", "rank", "iterations") if field in known_fields}
-    execution.run(spec(algorithm=name, parameters=small, data={"id": "own", "top_items": 12}))
+    small = {
+        field: 2 for field in ("steps", "rank", "iterations") if field in known_fields
+    }
+    execution.run(
+        spec(algorithm=name, parameters=small, data={"id": "own", "top_items": 12})
+    )
     entry = account().entries[0]
     charged = dict(entry.charge.ledger)
-    noise = {leaf: n for leaf, n in charged.items() if leaf.mechanism != "posterior sample"}
+    noise = {
+        leaf: n for leaf, n in charged.items() if leaf.mechanism != "posterior sample"
+    }
     assert Counter(drawn_leaves) == noise and charged
 
 
@@ -267,7 +285,9 @@ def test_a_run_on_all_ratings_shows_no_errors():
 
 
 def test_a_file_that_cannot_be_written_stops_the_run(tmp_path):
-    (tmp_path / account_files.FILE).write_text("no database, and long enough to be looked at " * 40)
+    (tmp_path / account_files.FILE).write_text(
+        "no database, and long enough to be looked at " * 40
+    )
     with pytest.raises(BadInput, match=account_files.FILE):
         execution.run(spec())
 
@@ -286,13 +306,17 @@ def test_an_account_of_an_earlier_layout_is_refused(tmp_path, layout):
         permit.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
     with contextlib.closing(sqlite3.connect(file)) as db, db:
         db.execute(f"PRAGMA user_version = {layout}")
-    with pytest.raises(BadInput, match=r"earlier version.*would be too low.*Move the file away"):
+    with pytest.raises(
+        BadInput, match=r"earlier version.*would be too low.*Move the file away"
+    ):
         _ = Account(file, "one").total
     with pytest.raises(BadInput, match="nothing is drawn"):
         execution.run(spec())
 
 
-def test_an_account_that_an_earlier_version_left_in_the_cache_is_refused(tmp_path, monkeypatch):
+def test_an_account_that_an_earlier_version_left_in_the_cache_is_refused(
+    tmp_path, monkeypatch
+):
     monkeypatch.delenv("DPMF_DATA")
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
@@ -321,7 +345,9 @@ def test_sessions_that_bring_one_file_have_accounts_of_their_own():
 
     def brought_by(owner):
         facts = {"bounds": "1,5"}
-        return account_of(session_files.read(content, "mine.csv", facts, owner=owner).data)
+        return account_of(
+            session_files.read(content, "mine.csv", facts, owner=owner).data
+        )
 
     alice, bob = brought_by("session:alice"), brought_by("session:bob")
     alice.set_budget(3.0, 1e-5)
@@ -337,7 +363,10 @@ def test_sessions_that_bring_one_file_have_accounts_of_their_own():
         own_account.set_budget(None)
     bob.enter(CHARGE)
     (shared,) = accounts.shared_files()
-    assert shared.fingerprint == hashlib.sha256(content).hexdigest() and shared.n_accounts == 2
+    assert (
+        shared.fingerprint == hashlib.sha256(content).hexdigest()
+        and shared.n_accounts == 2
+    )
     assert shared.total == alice.after([CHARGE])
 
 
@@ -352,7 +381,9 @@ def test_a_budget_is_checked_and_taken_away(tmp_path):
     with own_account.reserve(
         Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)
     ) as paid:
-        paid.noise(sequence(Gaussian(0.1))).vector("statistic", np.zeros(2), sensitivity=1.0)
+        paid.noise(sequence(Gaussian(0.1))).vector(
+            "statistic", np.zeros(2), sensitivity=1.0
+        )
     with pytest.raises(BadInput):
         own_account.set_budget(3.0, 1e-5)
 
@@ -361,17 +392,22 @@ def test_the_same_bytes_are_one_account_however_they_are_read(tmp_path, monkeypa
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     table = (
         "Member,Product,Points\n"
-        + "\n".join(f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12))
+        + "\n".join(
+            f"p{u},t{i},{1 + (u * i) % 5}" for u in range(30) for i in range(12)
+        )
         + "\n"
     ).encode()
     columns = {"user": "Member", "item": "Product", "rating": "Points"}
     first = session_files.read(table, "a.csv", {"bounds": "1,5", **columns})
     packed = gzip.compress(table)
     second = session_files.read(packed, "b.csv.gz", {"bounds": "0,6", **columns})
-    (tmp_path / "c.csv").write_bytes(table.replace(b"Member,Product,Points", b"user,item,rating"))
+    (tmp_path / "c.csv").write_bytes(
+        table.replace(b"Member,Product,Points", b"user,item,rating")
+    )
     keys = {dpmf.account(upload.entry.id).key for upload in (first, second)}
     assert len(keys) == 1 and keys <= session_files.origins()
-    assert dpmf.account(f"{tmp_path / 'c.csv'}?bounds=1,5").key not in keys  # other bytes
+    # other bytes
+    assert dpmf.account(f"{tmp_path / 'c.csv'}?bounds=1,5").key not in keys
     session_files.remove(first.entry)
     assert keys <= session_files.origins()
     session_files.remove(second.entry)

@@ -38,12 +38,17 @@ HOME = "dpmf_core/privacy/certainty.py"
 def test_a_bound_has_one_decimal_rounded_up(epsilon, text):
     assert bound_text(epsilon) == text
     if "almost" not in text:
-        assert float(text.rstrip("%")) / 100 >= math.exp(epsilon) / (1 + math.exp(epsilon)) - 1e-12
+        assert (
+            float(text.rstrip("%")) / 100
+            >= math.exp(epsilon) / (1 + math.exp(epsilon)) - 1e-12
+        )
 
 
 def delta_at(mu, epsilon):
     """Balle & Wang 2018, Theorem 8, as written."""
-    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(
+        -mu / 2 - epsilon / mu
+    )
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 2.0, 5.0, 12.0])
@@ -52,10 +57,13 @@ def test_the_exceptions_are_those_of_gaussian_noise_and_the_sentence_says_so(eps
     exception = norm.cdf(mu / 2 - epsilon / mu)
     certainty = certainty_at(epsilon, 5e-6)
     assert certainty.exception == pytest.approx(exception, rel=1e-5)
-    assert f"In up to {math.ceil(1e5 * exception)} of 100,000 cases they may become more" in (
-        certainty.words()
+    assert (
+        f"In up to {math.ceil(1e5 * exception)} of 100,000 cases they may become more"
+        in (certainty.words())
     )
-    assert certainty.words().endswith("(Gaussian noise, δ = 5e-6, per user, add/remove).")
+    assert certainty.words().endswith(
+        "(Gaussian noise, δ = 5e-6, per user, add/remove)."
+    )
 
 
 def test_an_exception_of_other_noise_is_a_bound_for_that_noise():
@@ -169,14 +177,20 @@ def test_no_other_place_computes_a_certainty_from_epsilon():
     for path in product("*.py", "*.js"):
         name = path.relative_to(ROOT).as_posix()
         kernel = name.startswith(("dpmf_core/kernels", "dpmf_core/algorithms"))
-        if LOGISTIC.search(path.read_text("utf-8")) and name not in COMPUTING and not kernel:
+        if (
+            LOGISTIC.search(path.read_text("utf-8"))
+            and name not in COMPUTING
+            and not kernel
+        ):
             others.append(name)
     assert not others
 
 
 def test_percentages_in_lessons_are_the_bound_s():
     """A lesson is a text; its numbers are those of the function."""
-    lessons = tomllib.loads((ROOT / "dpmf_core/teaching/lessons.toml").read_text("utf-8"))
+    lessons = tomllib.loads(
+        (ROOT / "dpmf_core/teaching/lessons.toml").read_text("utf-8")
+    )
     (attacker,) = (it for it in lessons["lesson"] if it["id"] == "attacker")
     (part,) = attacker["parts"]
     assert part["answers"][part["right"]] == bound_text(1.0)

@@ -8,7 +8,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dpmf_core.privacy import DiscreteGaussian, Laplace, Noise, Relation, Repeat, UnsupportedEvent
+from dpmf_core.privacy import (
+    DiscreteGaussian,
+    Laplace,
+    Noise,
+    Relation,
+    Repeat,
+    UnsupportedEvent,
+)
 from dpmf_core.privacy import noise_kernels as kernel
 from dpmf_core.privacy.accounting import delta, epsilon
 from dpmf_core.privacy.events import event_of_rows, ledger_rows, normal_form, on_grids
@@ -28,7 +35,9 @@ def draws(sigma, size, seed=1):
 
 
 def law(sigma, reach):
-    weights = np.array([math.exp(-((i / sigma) ** 2) / 2) for i in range(-reach, reach + 1)])
+    weights = np.array(
+        [math.exp(-((i / sigma) ** 2) / 2) for i in range(-reach, reach + 1)]
+    )
     return weights / weights.sum()
 
 
@@ -40,7 +49,9 @@ def test_small_sigmas_have_their_exact_law(sigma):
 
     def chance(expected):
         """Of such counts, those of rare numbers together."""
-        both = [np.append(it[often], it[~often].sum()) for it in (counts, size * expected)]
+        both = [
+            np.append(it[often], it[~often].sum()) for it in (counts, size * expected)
+        ]
         return float(stats.chisquare(*both).pvalue)
 
     assert chance(law(sigma, reach)) > 1e-6
@@ -53,7 +64,8 @@ def test_large_sigmas_are_normal(sigma):
     samples = draws(sigma, 200_000)
     assert (
         stats.kstest(
-            (samples + np.random.default_rng(0).random(len(samples)) - 0.5) / sigma, "norm"
+            (samples + np.random.default_rng(0).random(len(samples)) - 0.5) / sigma,
+            "norm",
         ).pvalue
         > 1e-6
     )
@@ -108,7 +120,9 @@ def noise():
     return Noise(LEAF, np.random.SeedSequence(7))
 
 
-@pytest.mark.parametrize("source", [np.random.SeedSequence(1), Secret(bytes(range(KEY_BYTES)))])
+@pytest.mark.parametrize(
+    "source", [np.random.SeedSequence(1), Secret(bytes(range(KEY_BYTES)))]
+)
 def test_what_is_released_lies_on_the_grid_and_has_the_scale(source):
     size = 100_000
     release = Noise(LEAF, source).release("counts", sensitivity=3.0, size=size)
@@ -139,7 +153,11 @@ def test_a_matrix_is_released_in_its_isometric_coordinates():
         (noise_part[:, np.arange(r), np.arange(r)], release.scale),
         (noise_part[:, *np.tril_indices(r, -1)], release.scale / math.sqrt(2)),
     ):
-        assert 5e-7 < stats.chi2.cdf(float((part**2).sum()) / scale**2, part.size) < 1 - 5e-7
+        assert (
+            5e-7
+            < stats.chi2.cdf(float((part**2).sum()) / scale**2, part.size)
+            < 1 - 5e-7
+        )
 
 
 def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
@@ -155,7 +173,8 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
             type(release),
             "_draw",
             lambda self, size: (
-                fixed - shift * (np.rint(rows) - np.rint(base / release.step)) * release.step
+                fixed
+                - shift * (np.rint(rows) - np.rint(base / release.step)) * release.step
             ),
         )
         return release.symmetric(A)
@@ -165,8 +184,12 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000, 10**6])
-@pytest.mark.parametrize(("z", "sensitivity"), [(0.01, 1.0), (3.7, 0.25), (800.0, 50.0)])
-def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(size, z, sensitivity):
+@pytest.mark.parametrize(
+    ("z", "sensitivity"), [(0.01, 1.0), (3.7, 0.25), (800.0, 50.0)]
+)
+def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
+    size, z, sensitivity
+):
     """Of the room, half is for the grid and half for the sums that were rounded."""
     leaf = DiscreteGaussian(z, "sums", sensitivity, 2.0, ROUNDING * sensitivity)
     step, scale = leaf.grid(size)
@@ -208,7 +231,9 @@ def test_the_account_is_a_bound_and_a_close_one(steps):
 @pytest.mark.parametrize("relation", list(Relation))
 def test_the_multiplier_counts_what_rounding_adds(relation):
     shift = 3.0 * (2.0 if relation is Relation.REPLACE_ONE else 1.0) + 3.0 * ROUNDING
-    assert LEAF.multiplier(relation) == pytest.approx(6.0 / shift * CONTINUOUS_SHARE, rel=1e-15)
+    assert LEAF.multiplier(relation) == pytest.approx(
+        6.0 / shift * CONTINUOUS_SHARE, rel=1e-15
+    )
 
 
 def test_it_costs_what_gaussian_noise_costs_that_is_a_thousandth_smaller():

@@ -36,7 +36,9 @@ def test_samples_outside_the_domain_are_refused(value, sparse):
 
 
 def ratings(**changes):
-    made = Ratings.of([0, 0, 2], [1, 3, 0], [1, 5, 2], n_users=3, n_items=4, bounds=(1, 5))
+    made = Ratings.of(
+        [0, 0, 2], [1, 3, 0], [1, 5, 2], n_users=3, n_items=4, bounds=(1, 5)
+    )
     return replace(made, **changes)
 
 
@@ -75,7 +77,9 @@ def test_rows_may_end_anywhere():
     Domain(5, 9, 0, 1).check(np.ones(3, np.float32), np.array([4, 8, 8]), starts)
     with pytest.raises(OutsideDomain):
         Domain(5, 9, 0, 1).check(np.ones(3, np.float32), np.array([8, 8, 4]), starts)
-    Domain(2, 9, 0, 1).check(np.ones(0, np.float32), np.array([], int), np.zeros(3, int))
+    Domain(2, 9, 0, 1).check(
+        np.ones(0, np.float32), np.array([], int), np.zeros(3, int)
+    )
 
 
 @dataclass(frozen=True)
@@ -118,7 +122,9 @@ def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor):
     model = Recommender.of_means(rows.shape, item_factors=factors, ridge=20.0)
     statistic = ItemGradient(0.5)
     with np.errstate(all="ignore"):
-        for block in split_units({"train": rows}, [np.array([u]) for u in range(rows.n_users)]):
+        for block in split_units(
+            {"train": rows}, [np.array([u]) for u in range(rows.n_users)]
+        ):
             (total,) = totals = statistic.empty(rows.shape, model)
             statistic.add(replace(block, n_units=rows.n_users), totals, model)
             assert np.linalg.norm(total) <= 0.5
@@ -128,7 +134,9 @@ def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor):
 def test_every_number_of_a_private_algorithm_has_closed_ends(kind):
     for name, field in fields(kind).items():
         if field.get("type") in ("number", "integer"):
-            assert math.isfinite(field["minimum"]) and math.isfinite(field["maximum"]), name
+            assert math.isfinite(field["minimum"]) and math.isfinite(
+                field["maximum"]
+            ), name
 
 
 @pytest.mark.parametrize(

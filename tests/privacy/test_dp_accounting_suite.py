@@ -39,9 +39,12 @@ class Adapter(privacy_accountant.PrivacyAccountant):
         return self._theirs._maybe_compose(event, count, do_compose)
 
     def get_epsilon(self, target_delta: float) -> float:
-        if self.neighboring_relation not in OURS:  # replace-special, which is theirs alone
+        # replace-special, which is theirs alone
+        if self.neighboring_relation not in OURS:
             return float(self._theirs.get_epsilon(target_delta))
-        return dp_event_epsilon(self.ledger, target_delta, OURS[self.neighboring_relation])
+        return dp_event_epsilon(
+            self.ledger, target_delta, OURS[self.neighboring_relation]
+        )
 
     def get_delta(self, target_epsilon: float) -> float:
         return float(self._theirs.get_delta(target_epsilon))
@@ -57,8 +60,14 @@ def cases() -> Iterator[unittest.TestCase]:
 
 # Their own names of some cases hold addresses in memory, which differ between pytest's processes.
 @pytest.mark.parametrize(
-    "case", [pytest.param(case, id=f"{case._testMethodName}-{n}") for n, case in enumerate(cases())]
+    "case",
+    [
+        pytest.param(case, id=f"{case._testMethodName}-{n}")
+        for n, case in enumerate(cases())
+    ],
 )
-def test_their_tests_hold(case: unittest.TestCase, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_their_tests_hold(
+    case: unittest.TestCase, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pld_privacy_accountant, "PLDAccountant", Adapter)
     case.debug()

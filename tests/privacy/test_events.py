@@ -21,9 +21,9 @@ from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
 
-leaves = st.builds(Gaussian, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")) | st.builds(
-    Laplace, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")
-)
+leaves = st.builds(
+    Gaussian, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")
+) | st.builds(Laplace, st.sampled_from([1.0, 2.0]), st.sampled_from("ab"))
 events = st.recursive(
     leaves,
     lambda inner: (
@@ -48,11 +48,16 @@ def test_normal_form_counts_every_release_once(event):
     ledger, releases = normal_form(event), unrolled(event)
     assert dict(ledger) == {leaf: releases.count(leaf) for leaf in releases}
     assert [leaf for leaf, _ in ledger] == list(dict.fromkeys(releases))
-    assert normal_form(sequence(*(Repeat(leaf, count) for leaf, count in ledger))) == ledger
+    assert (
+        normal_form(sequence(*(Repeat(leaf, count) for leaf, count in ledger)))
+        == ledger
+    )
 
 
 def test_structure_is_not_unrolled():
-    assert normal_form(Repeat(Repeat(Gaussian(1.0), 10**9), 10**9)) == ((Gaussian(1.0), 10**18),)
+    assert normal_form(Repeat(Repeat(Gaussian(1.0), 10**9), 10**9)) == (
+        (Gaussian(1.0), 10**18),
+    )
 
 
 def test_nothing():
@@ -60,7 +65,9 @@ def test_nothing():
 
 
 @pytest.mark.parametrize("kind", [Gaussian, Laplace])
-@pytest.mark.parametrize("field", ["noise_multiplier", "sensitivity", "replace_one_factor"])
+@pytest.mark.parametrize(
+    "field", ["noise_multiplier", "sensitivity", "replace_one_factor"]
+)
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_a_release_without_noise_or_scale_is_refused(kind, field, value):
     with pytest.raises(ValueError):
@@ -91,9 +98,9 @@ def kinds_below(kind):
 def test_every_kind_of_mechanism_is_registered_once_and_complete():
     """A kind without its own draw, Renyi curve or loss distribution is abstract."""
     # which says no more than that it may fail
-    complete = {kind for kind in kinds_below(Mechanism) if not inspect.isabstract(kind)} - {
-        FailingGaussian
-    }
+    complete = {
+        kind for kind in kinds_below(Mechanism) if not inspect.isabstract(kind)
+    } - {FailingGaussian}
     assert complete == set(MECHANISMS.values()) and len(MECHANISMS) == len(complete)
     assert all(name == kind.mechanism for name, kind in MECHANISMS.items())
 

@@ -38,7 +38,11 @@ from dpmf_core.privacy.failing_mechanisms import PaddedCount
 
 LEDGERS = [
     Repeat(Gaussian(3.0, "a", 2.0), 7),
-    sequence(Gaussian(2.0, "a", 1.0, 1.4), Repeat(Gaussian(5.0, "b"), 4), Gaussian(9.0, groups=3)),
+    sequence(
+        Gaussian(2.0, "a", 1.0, 1.4),
+        Repeat(Gaussian(5.0, "b"), 4),
+        Gaussian(9.0, groups=3),
+    ),
     sequence(Laplace(4.0, "c"), Repeat(Gaussian(3.0, "d"), 2)),
     Laplace(2.0),
     sequence(DiscreteGaussian(2.0, "a", 2.0), Repeat(Gaussian(3.0), 2)),
@@ -75,7 +79,9 @@ def test_another_tools_sampled_steps_are_accounted():
         from_dp_event(SAMPLED_EVENT)
     with pytest.raises(UnsupportedEvent):
         dp_event_epsilon(kinds.UnsupportedDpEvent(), 1e-5)
-    assert dp_event_epsilon(kinds.GaussianDpEvent(2.0), 1e-5) == epsilon(Gaussian(2.0), 1e-5)
+    assert dp_event_epsilon(kinds.GaussianDpEvent(2.0), 1e-5) == epsilon(
+        Gaussian(2.0), 1e-5
+    )
 
 
 def test_sampling_without_replacement_is_accounted_under_replace_one():
@@ -84,7 +90,9 @@ def test_sampling_without_replacement_is_accounted_under_replace_one():
     event = kinds.SelfComposedDpEvent(step, 20)
     theirs = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
     expected = theirs.compose(event).get_epsilon(1e-5)
-    assert dp_event_epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(expected)
+    assert dp_event_epsilon(event, 1e-5, Relation.REPLACE_ONE) == pytest.approx(
+        expected
+    )
     with pytest.raises(UnsupportedEvent, match="replace-one"):
         dp_event_epsilon(event, 1e-5)
 
@@ -100,12 +108,21 @@ def test_what_may_fail_has_no_event():
     [
         ("{", "cannot be read as JSON"),
         ("[]", "holds no ledger"),
-        ({"ledger": [{"mechanism": "magic"}]}, "mechanism of a ledger's row must be one of"),
+        (
+            {"ledger": [{"mechanism": "magic"}]},
+            "mechanism of a ledger's row must be one of",
+        ),
         ({"ledger": [3]}, "cannot be read"),
-        ({"ledger": [{"mechanism": "Gaussian", "noise_multiplier": 1}]}, "lacks statistic"),
+        (
+            {"ledger": [{"mechanism": "Gaussian", "noise_multiplier": 1}]},
+            "lacks statistic",
+        ),
         ({"dp_event": {"kind": "system"}}, "'kind' of an event is one of .*Gaussian"),
         ({"dp_event": {"kind": "GaussianDpEvent", "z": 1}}, "cannot be made of"),
-        ({"dp_event": {"kind": "GaussianDpEvent", "noise_multiplier": -1}}, "cannot be"),
+        (
+            {"dp_event": {"kind": "GaussianDpEvent", "noise_multiplier": -1}},
+            "cannot be",
+        ),
     ],
 )
 def test_a_file_that_is_no_ledger_is_refused(tmp_path, content, words):
@@ -147,12 +164,16 @@ PROVED = {
 }
 UNPROVED = {
     "of more noise": sequence(grams(6.1), joint(4.0, 6.0)),
-    "one with more noise": sequence(grams(6.0), grams(60.0), Repeat(joint(4.0, 6.0), 2)),
+    "one with more noise": sequence(
+        grams(6.0), grams(60.0), Repeat(joint(4.0, 6.0), 2)
+    ),
     "two for one": sequence(grams(3.0), grams(60.0), joint(4.0, 3.0), joint(4.0, 6.0)),
     "below any": sequence(grams(0.001), joint(4.0, 6.0, factor=1.41)),
     "of another kind": sequence(on_grids(grams(6.0)), joint(4.0, 6.0)),
     "which move less": sequence(grams(6.0, factor=1.0), joint(4.0, 6.0)),
-    "on other groups": sequence(dataclasses.replace(grams(6.0), groups=2), joint(4.0, 6.0)),
+    "on other groups": sequence(
+        dataclasses.replace(grams(6.0), groups=2), joint(4.0, 6.0)
+    ),
 }
 
 
@@ -171,7 +192,9 @@ def test_a_joint_factor_next_to_other_companions_is_refused(event, tmp_path):
 @pytest.mark.parametrize("gram_share", [0.1, 0.5, 0.9])
 @pytest.mark.parametrize("name", ["dpals", "ada-dpals"])
 def test_the_ledger_of_a_run_is_read(name, gram_share, discrete, tmp_path):
-    algorithm = algorithms.build_with_defaults(name, {"gram_share": gram_share, "steps": 3})
+    algorithm = algorithms.build_with_defaults(
+        name, {"gram_share": gram_share, "steps": 3}
+    )
     plan = algorithm.plan(Shape(900, 40, (1.0, 5.0)), 3.0)
     event = on_grids(plan) if discrete else plan
     assert any(leaf.joint_factor for leaf, _ in normal_form(event))

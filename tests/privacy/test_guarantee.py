@@ -62,7 +62,9 @@ def test_a_person_with_many_images_is_protected_less(size, epsilon):
     """Extended Yale B: epsilon 1 an image (about 64 a person) is 219 a person at delta 1e-5."""
     cost = group_epsilon(Gaussian(MU[1.0]), 1e-5, size=size)
     assert cost == pytest.approx(epsilon, rel=4e-3)
-    assert high_precision(size / MU[1.0], cost) == pytest.approx(math.log(1e-5), rel=1e-6)
+    assert high_precision(size / MU[1.0], cost) == pytest.approx(
+        math.log(1e-5), rel=1e-6
+    )
 
 
 @pytest.mark.parametrize("size", [2, 5])
@@ -100,15 +102,22 @@ def test_the_cost_of_a_group_is_a_valid_bound_and_grows(event):
     for size in (2, 3):
         group_delta = 1e-6 * math.expm1(size * one) / math.expm1(one)
         if group_delta < 1:
-            assert rules.delta(of_group(event, size), size * one) <= group_delta * (1 + 1e-6)
+            assert rules.delta(of_group(event, size), size * one) <= group_delta * (
+                1 + 1e-6
+            )
 
 
 def test_discrete_noise_moves_with_the_group_and_is_rounded_once():
     """z = scale / (k sensitivity + rounding)."""
     leaf = DiscreteGaussian(5.0, "sums", 2.0, 1.5, 0.01)
-    for relation, shift in ((ADD, 3 * 2.0 + 0.01), (Relation.REPLACE_ONE, 3 * 3.0 + 0.01)):
+    for relation, shift in (
+        (ADD, 3 * 2.0 + 0.01),
+        (Relation.REPLACE_ONE, 3 * 3.0 + 0.01),
+    ):
         ((group_leaf, count),) = normal_form(of_group(leaf, 3))
-        assert group_leaf.multiplier(relation) == pytest.approx(CONTINUOUS_SHARE * 10.0 / shift)
+        assert group_leaf.multiplier(relation) == pytest.approx(
+            CONTINUOUS_SHARE * 10.0 / shift
+        )
         assert count == 1
 
 
@@ -137,7 +146,9 @@ def test_at_delta_zero_gaussian_noise_has_no_pure_epsilon():
     budget = Budget(epsilon=1.0, delta=0.0)
     event = sequence(Gaussian(4.0), Laplace(4.0))
     record = PrivacyRecord.of(normal_form(event), event, budget, PROVEN)
-    assert record.loss.startswith("Gaussian noise has no pure ε: at δ = 0 no finite ε holds.")
+    assert record.loss.startswith(
+        "Gaussian noise has no pure ε: at δ = 0 no finite ε holds."
+    )
     words = privacy(record)
     assert "Gaussian noise has no pure epsilon" in words
     assert "PROVEN" not in words and "Laplace noise" not in words

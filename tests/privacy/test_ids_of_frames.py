@@ -21,7 +21,9 @@ def frame():
     return pd.DataFrame(
         {
             "user": np.repeat(np.arange(USERS), EACH),
-            "item": np.concatenate([rng.permutation(ITEMS)[:EACH] for _ in range(USERS)]),
+            "item": np.concatenate(
+                [rng.permutation(ITEMS)[:EACH] for _ in range(USERS)]
+            ),
             "rating": rng.integers(1, 11, USERS * EACH) / 2,
         }
     )
@@ -80,7 +82,9 @@ def test_everybody_elses_ratings_stay_in_their_part_of_a_split(frame, change):
     trained = []
     for data in (frame, change(frame)):
         train = split(ratings_of(data, BOUNDS), spec, 7).train
-        rows = zip(train.user_keys[train.users].tolist(), train.items.tolist(), strict=True)
+        rows = zip(
+            train.user_keys[train.users].tolist(), train.items.tolist(), strict=True
+        )
         trained.append(set(rows))
     assert len(trained[0] ^ trained[1]) <= 1
 

@@ -18,11 +18,14 @@ from tests.privacy.test_accounting import ALARMS, MIXED_NOISE
 
 
 @pytest.mark.parametrize(
-    "event", [Gaussian(3.0), Gaussian(0.3), Repeat(Gaussian(4.0), 9), MIXED_NOISE, Laplace(1.0)]
+    "event",
+    [Gaussian(3.0), Gaussian(0.3), Repeat(Gaussian(4.0), 9), MIXED_NOISE, Laplace(1.0)],
 )
 def test_trade_off_is_convex_decreasing_and_under_guessing(event):
     misses = false_negatives(event, ALARMS)
-    assert misses[0] == pytest.approx(1.0, abs=2e-3) and misses[-1] == pytest.approx(0.0, abs=1e-12)
+    assert misses[0] == pytest.approx(1.0, abs=2e-3) and misses[-1] == pytest.approx(
+        0.0, abs=1e-12
+    )
     assert np.all(np.diff(misses) <= 1e-12)
     assert np.all(np.diff(misses, 2) >= -1e-9)
     assert np.all(misses <= 1 - ALARMS + 1e-12)
@@ -32,7 +35,9 @@ def test_trade_off_matches_its_formula():
     for mu in (0.2, 1.0, 3.0):
         inside = ALARMS[1:-1]
         assert np.allclose(
-            false_negatives(Gaussian(1 / mu), inside), ndtr(ndtri(1 - inside) - mu), atol=1e-12
+            false_negatives(Gaussian(1 / mu), inside),
+            ndtr(ndtri(1 - inside) - mu),
+            atol=1e-12,
         )
 
 
@@ -60,7 +65,9 @@ def test_an_even_suspicion_at_epsilon_two():
     assert exception_of(event, epsilon) == pytest.approx(excess_share, rel=1e-3)
     assert float(f"{excess_share:.0e}") == 9e-5
     right = float(np.sum(np.maximum(p, without)) * step / 2)
-    assert success_of(event) == pytest.approx(right, abs=1e-6) and round(100 * right) == 60
+    assert (
+        success_of(event) == pytest.approx(right, abs=1e-6) and round(100 * right) == 60
+    )
 
 
 def test_meaning_of_laplace_noise_in_closed_form():

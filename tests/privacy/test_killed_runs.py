@@ -20,7 +20,11 @@ from tests.support.gaussian import epsilon_of
 DELTA = 1e-4
 RELATIONS = (Relation.ADD_REMOVE, Relation.REPLACE_ONE)
 PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorithm)]
-SHAPES = ({}, {"item_choice": "private"}, {"item_choice": "private", "row_count": "private"})
+SHAPES = (
+    {},
+    {"item_choice": "private"},
+    {"item_choice": "private", "row_count": "private"},
+)
 
 
 @pytest.fixture(autouse=True)
@@ -62,7 +66,9 @@ def require_enough(account, moments):
 def spec(algorithm, relation, **data):
     kind = algorithms.find(algorithm)
     small = {"steps": 2, "rank": 2, "iterations": 2, "n_components": 2}
-    parameters = {name: value for name, value in small.items() if name in kind.model_fields}
+    parameters = {
+        name: value for name, value in small.items() if name in kind.model_fields
+    }
     return RunSpec.parse(
         data={"id": "own", "top_items": 12, **data},
         algorithm=algorithm,
@@ -73,7 +79,9 @@ def spec(algorithm, relation, **data):
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("released", SHAPES)
-@pytest.mark.parametrize("name", [kind.id for kind in PRIVATE if kind.task == "ratings"])
+@pytest.mark.parametrize(
+    "name", [kind.id for kind in PRIVATE if kind.task == "ratings"]
+)
 def test_a_killed_run_costs_no_less_than_the_finished_one(
     name, released, relation, account, left_by_kills
 ):
@@ -88,11 +96,17 @@ def test_a_killed_run_costs_no_less_than_the_finished_one(
 
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("released", [{}, {"row_count": "private"}])
-@pytest.mark.parametrize("name", [kind.id for kind in PRIVATE if kind.task == "samples"])
-def test_a_killed_run_on_images_costs_no_less(name, released, relation, account, left_by_kills):
+@pytest.mark.parametrize(
+    "name", [kind.id for kind in PRIVATE if kind.task == "samples"]
+)
+def test_a_killed_run_on_images_costs_no_less(
+    name, released, relation, account, left_by_kills
+):
     images = Samples.of(np.random.default_rng(0).random((30, 16)), image=(4, 4))
     run = spec(name, relation, **released)
-    run = run.model_copy(update={"data": run.data.model_copy(update={"top_items": None})})
+    run = run.model_copy(
+        update={"data": run.data.model_copy(update={"top_items": None})}
+    )
     execution.run(run, input_data=images)
     require_enough(account, left_by_kills)
 
@@ -117,7 +131,9 @@ def test_a_killed_release_of_an_error_costs_no_less(relation, account, left_by_k
     require_enough(account, left_by_kills)
 
 
-def test_killed_runs_with_a_private_shape_are_counted_under_replacement(account, left_by_kills):
+def test_killed_runs_with_a_private_shape_are_counted_under_replacement(
+    account, left_by_kills
+):
     """The total is that of replaced people if any run was made for that relation."""
     run = spec("private-bias", Relation.ADD_REMOVE, item_choice="private")
     execution.run(run)
@@ -130,5 +146,7 @@ def test_killed_runs_with_a_private_shape_are_counted_under_replacement(account,
     # the same releases with twice the movement, and those of the other run
     rest = [leaf for leaf, _ in killed.ledger if not leaf.failure]
     multipliers = [leaf.noise_multiplier / 2 for leaf in rest]
-    own = [leaf.noise_multiplier / leaf.replace_one_factor for leaf, _ in replaced.ledger]
+    own = [
+        leaf.noise_multiplier / leaf.replace_one_factor for leaf, _ in replaced.ledger
+    ]
     assert again >= epsilon_of([*multipliers, *own], 2 * DELTA)

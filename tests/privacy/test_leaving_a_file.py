@@ -24,13 +24,19 @@ from dpmf_datasets import session_files
 
 USERS, ITEMS, EACH = 120, 60, 30
 BOUNDS = (1.0, 5.0)
-ALONE = {"user": "u000"}  # the first of all ids, so that all others move up when she leaves
+# the first of all ids, so that all others move up when she leaves
+ALONE = {"user": "u000"}
 
 
 def table():
     rng = np.random.default_rng(3)
     rows = [
-        (f"u{user:03}", f"film{item:02}", int(rng.integers(1, 6)), int(rng.integers(10**9)))
+        (
+            f"u{user:03}",
+            f"film{item:02}",
+            int(rng.integers(1, 6)),
+            int(rng.integers(10**9)),
+        )
         for user in range(USERS)
         for item in rng.permutation(ITEMS)[:EACH]
     ]
@@ -67,7 +73,9 @@ def load_ratings(frame, folder, facts):
 def of_parts(frame, folder):
     file = folder / "table.csv"
     frame.to_csv(file, index=False)
-    datasets.import_partitions("mine", f"{file}?bounds=1,5&users=200", n_partitions=3, replace=True)
+    datasets.import_partitions(
+        "mine", f"{file}?bounds=1,5&users=200", n_partitions=3, replace=True
+    )
     parts = datasets.load("mine")
     return parts.together()
 
@@ -92,14 +100,17 @@ def of_import(frame, folder):
 
 READERS = [of_path, of_counted_path, of_parts, of_upload, of_frame, of_import]
 NEIGHBOURS = [
-    *((without, reader) for reader in (of_path, of_parts)),  # the number of users is declared
+    # the number of users is declared
+    *((without, reader) for reader in (of_path, of_parts)),
     *((replaced, reader) for reader in READERS),
 ]
 Reader = Callable[[pd.DataFrame, Path], Ratings]
 
 
 @pytest.fixture(
-    scope="module", params=NEIGHBOURS, ids=lambda pair: f"{pair[0].__name__}-{pair[1].__name__}"
+    scope="module",
+    params=NEIGHBOURS,
+    ids=lambda pair: f"{pair[0].__name__}-{pair[1].__name__}",
 )
 def pair(request, tmp_path_factory):
     """Two neighbouring files as ratings, and whether a user was replaced."""
@@ -149,7 +160,9 @@ def test_after_a_sample_of_each_users_ratings(pair):
         for ratings, entries in zip(pair[:2], entries_by_file, strict=True)
     ]
     factor = CappedCounts(10).replace_one_factor if pair[2] else 1.0
-    assert np.linalg.norm(counts[0] - counts[1]) <= CappedCounts(10).sensitivity * factor
+    assert (
+        np.linalg.norm(counts[0] - counts[1]) <= CappedCounts(10).sensitivity * factor
+    )
 
 
 def test_in_disjoint_groups(pair):
@@ -170,7 +183,9 @@ def test_keyed_by_places_the_same_file_would_move_much_further(tmp_path):
     """The test above can fail: this is what it is there for."""
     ratings = of_path(table(), tmp_path), of_path(without(table()), tmp_path)
     without_keys = [replace(it, user_keys=None) for it in ratings]
-    first, second = (split(it, SplitSpec(test_fraction=0.3), 7).train for it in without_keys)
+    first, second = (
+        split(it, SplitSpec(test_fraction=0.3), 7).train for it in without_keys
+    )
     assert relative_move((first, second, False), SumsAndCounts(), *OFFSETS) > 3
 
 

@@ -38,7 +38,9 @@ def test_second_moments_times_a_projection(columns):
     """Lemma 3: at most sqrt(2); with two columns and more it is reached."""
 
     def distance(a, b):
-        return float(np.linalg.norm(np.outer(a, a[:columns]) - np.outer(b, b[:columns])))
+        return float(
+            np.linalg.norm(np.outer(a, a[:columns]) - np.outer(b, b[:columns]))
+        )
 
     maximum = largest(distance)
     assert maximum <= math.sqrt(2) + 1e-9
@@ -52,14 +54,18 @@ def test_a_product_with_one_vector():
     rows = draw.normal(size=(20_000, 2, SIZE))
     rows /= np.linalg.norm(rows, axis=2, keepdims=True)
     along = np.trunc(rows[:, :, :1] / step) * step
-    distances = np.linalg.norm(rows[:, 0] * along[:, 0] - rows[:, 1] * along[:, 1], axis=1)
+    distances = np.linalg.norm(
+        rows[:, 0] * along[:, 0] - rows[:, 1] * along[:, 1], axis=1
+    )
     assert distances.max() <= 1 + 1e-12
 
 
 def test_a_rounded_projection():
     """Lemma 3 with e = 2 sqrt(K) step: the squared distance is at most 2 + e^2 / 2."""
     draw, step, columns = np.random.default_rng(2), 0.125, 2
-    rows = draw.normal(size=(50_000, 2, SIZE)) * np.where(np.arange(SIZE) < columns, 1, 0.1)
+    rows = draw.normal(size=(50_000, 2, SIZE)) * np.where(
+        np.arange(SIZE) < columns, 1, 0.1
+    )
     rows /= np.linalg.norm(rows, axis=2, keepdims=True)
     grid_values = np.trunc(rows[:, :, :columns] / step) * step
     products = rows[:, :, :, None] * grid_values[:, :, None, :]
@@ -77,7 +83,11 @@ def test_the_room_for_a_rounded_projection(columns, units):
     def e(n_units):
         return 2 * math.sqrt(columns) * 2.0 ** -fraction_bits(n_units, 2)
 
-    assert (2 + e(units) ** 2 / 2) * INSIDE**4 <= 2 < (2 + e(2 * units) ** 2 / 2) * INSIDE**4
+    assert (
+        (2 + e(units) ** 2 / 2) * INSIDE**4
+        <= 2
+        < (2 + e(2 * units) ** 2 / 2) * INSIDE**4
+    )
 
 
 def test_a_bound_lies_on_its_side():

@@ -41,7 +41,9 @@ def source(request, monkeypatch):
 def noise(plan=PLAN, seed=7):
     if seed is None:
         return Noise(plan)
-    return Noise(plan, np.random.SeedSequence(seed) if SOURCE == "a seed" else Secret(key(seed)))
+    return Noise(
+        plan, np.random.SeedSequence(seed) if SOURCE == "a seed" else Secret(key(seed))
+    )
 
 
 def test_what_was_drawn_is_what_was_spent():
@@ -53,11 +55,14 @@ def test_what_was_drawn_is_what_was_spent():
     for _ in range(2):
         it.vector("extremes", np.zeros(3), sensitivity=0.5)
     it.vector("sums", np.zeros(3), sensitivity=2.0)
-    assert it.ledger == normal_form(PLAN)  # in the plan's order, not in the order of drawing
+    # in the plan's order, not in the order of drawing
+    assert it.ledger == normal_form(PLAN)
 
 
 def test_equal_releases_of_a_schedule_are_taken_together():
-    it = noise(sequence(Gaussian(5.0, "sums"), Gaussian(1.0, "sums"), Gaussian(5.0, "sums")))
+    it = noise(
+        sequence(Gaussian(5.0, "sums"), Gaussian(1.0, "sums"), Gaussian(5.0, "sums"))
+    )
     assert [it.next_release("sums").noise_multiplier] + [
         it.release("sums", sensitivity=1.0, size=1).scale for _ in range(3)
     ] == [5.0, 5.0, 5.0, 1.0]
@@ -115,11 +120,24 @@ def noise_by_part(how, wrong=1.0):
     release.scale *= wrong
     parts = [SIZE] if "whole" in how else [SIZE // 2, SIZE // 4, SIZE // 4]
     if "vector" in how:
-        return {"all": (np.concatenate([release.vector(np.zeros(part)) for part in parts]), scale)}
-    matrices = np.concatenate([release.symmetric(np.zeros((part // 10, r, r))) for part in parts])
-    diagonal, below = matrices[:, np.arange(r), np.arange(r)], matrices[:, *np.tril_indices(r, -1)]
+        return {
+            "all": (
+                np.concatenate([release.vector(np.zeros(part)) for part in parts]),
+                scale,
+            )
+        }
+    matrices = np.concatenate(
+        [release.symmetric(np.zeros((part // 10, r, r))) for part in parts]
+    )
+    diagonal, below = (
+        matrices[:, np.arange(r), np.arange(r)],
+        matrices[:, *np.tril_indices(r, -1)],
+    )
     assert np.array_equal(matrices, matrices.swapaxes(1, 2))
-    return {"diagonal": (diagonal, scale), "off the diagonal": (below, scale / np.sqrt(2))}
+    return {
+        "diagonal": (diagonal, scale),
+        "off the diagonal": (below, scale / np.sqrt(2)),
+    }
 
 
 WAYS = ["vector, whole", "vector, in parts", "symmetric, whole", "symmetric, in parts"]
@@ -151,7 +169,9 @@ def test_noise_is_added_and_nothing_else_is_done():
     values = np.arange(12.0).reshape(3, 4)
     difference = noise().vector("counts", values, sensitivity=3.0) - values
     assert np.allclose(
-        difference, noise().vector("counts", np.zeros((3, 4)), sensitivity=3.0), atol=1e-12
+        difference,
+        noise().vector("counts", np.zeros((3, 4)), sensitivity=3.0),
+        atol=1e-12,
     )
     assert np.array_equal(values, np.arange(12.0).reshape(3, 4))
 
@@ -163,9 +183,13 @@ def test_threads_change_no_bit(monkeypatch):
     vectors, matrices = [], []
     for threads in ("1", "2", "3"):
         monkeypatch.setenv("DPMF_THREADS", threads)
-        vectors.append(noise().vector("counts", np.zeros(SEVERAL_CHUNKS), sensitivity=3.0))
+        vectors.append(
+            noise().vector("counts", np.zeros(SEVERAL_CHUNKS), sensitivity=3.0)
+        )
         zeros = np.zeros((30_000, 5, 5))
-        matrices.append(noise().release("counts", sensitivity=3.0, size=450_000).symmetric(zeros))
+        matrices.append(
+            noise().release("counts", sensitivity=3.0, size=450_000).symmetric(zeros)
+        )
     for draws in (vectors, matrices):
         assert all(np.array_equal(draws[0], other) for other in draws[1:])
 
@@ -213,12 +237,16 @@ def test_open_releases_do_not_disturb_each_other():
 
 def test_a_seed_repeats_and_another_does_not():
     draws = [
-        noise(seed=seed).vector("counts", np.zeros(1000), sensitivity=3.0) for seed in (7, 7, 8)
+        noise(seed=seed).vector("counts", np.zeros(1000), sensitivity=3.0)
+        for seed in (7, 7, 8)
     ]
     assert np.array_equal(draws[0], draws[1])
     assert independent(draws[0], draws[2])
 
 
 def test_without_a_seed_no_two_runs_draw_alike():
-    draws = [noise(seed=None).vector("counts", np.zeros(1000), sensitivity=3.0) for _ in range(2)]
+    draws = [
+        noise(seed=None).vector("counts", np.zeros(1000), sensitivity=3.0)
+        for _ in range(2)
+    ]
     assert not np.isin(draws[0], draws[1]).any()

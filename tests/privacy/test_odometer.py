@@ -21,7 +21,14 @@ from dpmf_core.privacy.budget import AccountBudget
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.failing_mechanisms import ThresholdedCounts
 from dpmf_core.privacy.gaussian import gaussian_epsilon
-from dpmf_core.privacy.odometer import AccountEntry, Charge, check, lines, squared_mu, total
+from dpmf_core.privacy.odometer import (
+    AccountEntry,
+    Charge,
+    check,
+    lines,
+    squared_mu,
+    total,
+)
 from tests.support.gaussian import epsilon_of
 
 DELTA = 1e-5
@@ -55,7 +62,9 @@ def test_the_stricter_relation_counts_for_all():
 def test_laplace_noise_is_composed_with_gaussian():
     """Against a numerical integral over both losses."""
     z, b, delta = 2.0, 1.5, 1e-4
-    sum_of_all = total([run(2.0, ledger=((Gaussian(z), 1), (Laplace(b), 1)), delta=delta)])
+    sum_of_all = total(
+        [run(2.0, ledger=((Gaussian(z), 1), (Laplace(b), 1)), delta=delta)]
+    )
 
     def delta_at(epsilon):
         x = np.linspace(-30, 30, 200_001)
@@ -63,9 +72,9 @@ def test_laplace_noise_is_composed_with_gaussian():
         loss = (np.abs(x - 1) - np.abs(x)) / b
         mu = 1 / z
         excess = epsilon - loss
-        inner = norm.cdf(mu / 2 - excess / mu) - np.exp(np.minimum(excess, 700)) * norm.cdf(
-            -mu / 2 - excess / mu
-        )
+        inner = norm.cdf(mu / 2 - excess / mu) - np.exp(
+            np.minimum(excess, 700)
+        ) * norm.cdf(-mu / 2 - excess / mu)
         return float(np.trapezoid(density * inner, x))
 
     assert delta_at(sum_of_all.epsilon) == pytest.approx(delta, rel=2e-2)
@@ -85,7 +94,9 @@ def test_what_has_no_epsilon_is_listed_and_not_covered():
             for charge in (run(2.0), none, none, unproven, one_value)
         ]
     )
-    assert [(line.times, line.each is None, line.together is None) for line in table] == [
+    assert [
+        (line.times, line.each is None, line.together is None) for line in table
+    ] == [
         (1, False, False),
         (2, True, True),
         (1, True, True),
@@ -129,20 +140,30 @@ def test_the_budgets_relation_decides():
     one = run(2.0, ledger=((Gaussian(2.0, replace_one_factor=2.0), 1),))
     check([], [one], BUDGET)
     with pytest.raises(BadInput, match="replace-one"):
-        check([], [one], AccountBudget(epsilon=3.0, delta=DELTA, relation=Relation.REPLACE_ONE))
+        check(
+            [],
+            [one],
+            AccountBudget(epsilon=3.0, delta=DELTA, relation=Relation.REPLACE_ONE),
+        )
 
 
 @pytest.mark.parametrize("epsilon", [0.01, 0.3, 1.0, 4.0, 30.0])
 def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon):
     """Tests under the bound err no more than randomised response, and once exactly as much."""
     bound = squared_mu(PosteriorSample(1 / epsilon), Relation.ADD_REMOVE)
-    assert bound is not None and bound == squared_mu(Laplace(1 / epsilon), Relation.ADD_REMOVE)
+    assert bound is not None and bound == squared_mu(
+        Laplace(1 / epsilon), Relation.ADD_REMOVE
+    )
     alarms = np.linspace(0, 1, 20_001)
-    pure = np.maximum(0, np.maximum(1 - np.exp(epsilon) * alarms, np.exp(-epsilon) * (1 - alarms)))
+    pure = np.maximum(
+        0, np.maximum(1 - np.exp(epsilon) * alarms, np.exp(-epsilon) * (1 - alarms))
+    )
     gaussian = norm.cdf(norm.ppf(1 - alarms) - math.sqrt(bound))
     assert (gaussian <= pure + 1e-12).all()
     meeting = 1 / (1 + math.exp(epsilon))
-    assert norm.cdf(norm.isf(meeting) - math.sqrt(bound)) == pytest.approx(meeting, rel=1e-6)
+    assert norm.cdf(norm.isf(meeting) - math.sqrt(bound)) == pytest.approx(
+        meeting, rel=1e-6
+    )
 
 
 def test_discrete_noise_enters_a_budget_by_its_continuous_noise():
@@ -150,7 +171,11 @@ def test_discrete_noise_enters_a_budget_by_its_continuous_noise():
     mu = 1.001 / 4.0
     check([], [grid], AccountBudget(epsilon=gaussian_epsilon(mu, DELTA), delta=DELTA))
     with pytest.raises(BadInput):
-        check([], [grid], AccountBudget(epsilon=gaussian_epsilon(1 / 4.0, DELTA), delta=DELTA))
+        check(
+            [],
+            [grid],
+            AccountBudget(epsilon=gaussian_epsilon(1 / 4.0, DELTA), delta=DELTA),
+        )
 
 
 @pytest.mark.parametrize(
@@ -161,25 +186,37 @@ def test_discrete_noise_enters_a_budget_by_its_continuous_noise():
 def test_what_has_no_epsilon_is_refused_under_a_budget(uncovered):
     with pytest.raises(BadInput, match="--allow-unprotected"):
         check([run(2.0)], [uncovered], BUDGET)
-    check([run(2.0), uncovered], [run(0.5)], BUDGET)  # what was drawn before stays drawn
-    check([run(2.0)], [uncovered], BUDGET.model_copy(update={"allow_unprotected": True}))
+    # what was drawn before stays drawn
+    check([run(2.0), uncovered], [run(0.5)], BUDGET)
+    check(
+        [run(2.0)], [uncovered], BUDGET.model_copy(update={"allow_unprotected": True})
+    )
 
 
 def test_the_total_says_by_which_rule_it_was_composed():
     plain = Charge("one", normal_form(Gaussian(3.0)), Status.PROVEN, delta=1e-5)
-    grid = Charge("another", normal_form(on_grids(Gaussian(3.0))), Status.PROVEN, delta=1e-5)
+    grid = Charge(
+        "another", normal_form(on_grids(Gaussian(3.0))), Status.PROVEN, delta=1e-5
+    )
     selection = Charge("selection", (), Status.PROVEN, delta=1e-5, price=(1.0, 2.0))
     assert [
-        total(charges).rule for charges in ([], [plain], [plain, grid], [plain, selection])
+        total(charges).rule
+        for charges in ([], [plain], [plain, grid], [plain, selection])
     ] == ["exact", "exact", "at most", "at most"]
 
 
 def test_a_row_more_is_another_person_s_data_replaced():
     """What protected people moves as far as a replaced person moves it."""
     person = Charge(
-        "one", normal_form(Gaussian(2.0, replace_one_factor=1.4)), Status.PROVEN, "person", DELTA
+        "one",
+        normal_form(Gaussian(2.0, replace_one_factor=1.4)),
+        Status.PROVEN,
+        "person",
+        DELTA,
     )
-    row = Charge("another", normal_form(Gaussian(50.0)), Status.PROVEN, "document", DELTA)
+    row = Charge(
+        "another", normal_form(Gaussian(50.0)), Status.PROVEN, "document", DELTA
+    )
     assert total([person, row]).epsilon == pytest.approx(
         epsilon_of([2.0 / 1.4, 50.0], DELTA), rel=1e-9
     )
@@ -197,5 +234,7 @@ def test_a_row_more_is_another_person_s_data_replaced():
 def test_failing_releases_beside_too_much_other_noise_are_not_forgotten():
     names = ThresholdedCounts(2.0, "names", 1.0, 1.4, 4e-6, 10)
     both = normal_form(sequence(names, Repeat(Laplace(1e12), 1_000_001)))
-    alone = total([Charge("names", normal_form(names), Status.PROVEN, delta=5e-6)]).epsilon
+    alone = total(
+        [Charge("names", normal_form(names), Status.PROVEN, delta=5e-6)]
+    ).epsilon
     assert total([Charge("both", both, Status.PROVEN, delta=5e-6)]).epsilon >= alone

@@ -45,12 +45,18 @@ def test_no_two_streams_share_a_counter():
     for child in root.spawn(5):
         family += [child, *child.spawn(4), *child.spawn(3)]
     family += root.spawn(2)
-    starts = [entry.generator().bit_generator.state["s"]["counter"][:2] for entry in family]
-    counters = [(int(low) + (int(high) << 64) - 2**127 - 5) % 2**128 for low, high in starts]
+    starts = [
+        entry.generator().bit_generator.state["s"]["counter"][:2] for entry in family
+    ]
+    counters = [
+        (int(low) + (int(high) << 64) - 2**127 - 5) % 2**128 for low, high in starts
+    ]
     # the bit generator counts a block ahead
     offsets = {(counter + 2**63) // 2**64 for counter in counters}
     assert len(offsets) == len(family) == 5 * 8 + 3
-    assert all(abs(counter - ((counter + 2**63) // 2**64 << 64)) < 16 for counter in counters)
+    assert all(
+        abs(counter - ((counter + 2**63) // 2**64 << 64)) < 16 for counter in counters
+    )
 
 
 def test_a_third_generation_or_too_many_children_are_refused():
@@ -72,7 +78,9 @@ def test_without_a_seed_the_key_is_the_operating_system_s(monkeypatch):
     monkeypatch.setattr("secrets.token_bytes", token_bytes)
     samples = Noise(PLAN).vector("sums", np.zeros(100), sensitivity=1.0)
     assert sizes == [32]
-    same = Noise(PLAN, Secret(bytes(range(32)))).vector("sums", np.zeros(100), sensitivity=1.0)
+    same = Noise(PLAN, Secret(bytes(range(32)))).vector(
+        "sums", np.zeros(100), sensitivity=1.0
+    )
     assert np.array_equal(samples, same)
 
 
@@ -82,7 +90,9 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch):
     def refuse(*_, **__):
         raise AssertionError("a stream of numpy was opened")
 
-    streams = "SFC64 PCG64 PCG64DXSM MT19937 Philox SeedSequence default_rng RandomState"
+    streams = (
+        "SFC64 PCG64 PCG64DXSM MT19937 Philox SeedSequence default_rng RandomState"
+    )
     for name in streams.split():
         monkeypatch.setattr(np.random, name, refuse)
     noise = Noise(PLAN)
@@ -96,15 +106,19 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch):
 def test_a_seed_draws_what_it_always_drew():
     """SFC64 on the first grandchild of the seed: runs on public data are as they were."""
     release = np.random.SeedSequence(7).spawn(1)[0]
-    expected = np.random.Generator(np.random.SFC64(release.spawn(1)[0])).standard_normal(50)
+    expected = np.random.Generator(
+        np.random.SFC64(release.spawn(1)[0])
+    ).standard_normal(50)
     assert np.array_equal(
-        Noise(PLAN, np.random.SeedSequence(7)).vector("sums", np.zeros(50), sensitivity=1.0),
+        Noise(PLAN, np.random.SeedSequence(7)).vector(
+            "sums", np.zeros(50), sensitivity=1.0
+        ),
         expected,
     )
     sampler = Noise(PLAN, np.random.SeedSequence(7)).sampler("factors")
     assert np.array_equal(
         sampler((50,)),
-        np.random.Generator(np.random.SFC64(np.random.SeedSequence(7).spawn(1)[0])).standard_normal(
-            50
-        ),
+        np.random.Generator(
+            np.random.SFC64(np.random.SeedSequence(7).spawn(1)[0])
+        ).standard_normal(50),
     )

@@ -22,7 +22,9 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 DELTA = 1e-5
 EACH = 1 / mu_of(1.0, DELTA)  # the noise multiplier at epsilon 1
 TWICE = epsilon_of([EACH, EACH], DELTA)
-CHARGE = Charge("one release", ((Gaussian(EACH, "a", 1.0), 1),), Status.PROVEN, delta=DELTA)
+CHARGE = Charge(
+    "one release", ((Gaussian(EACH, "a", 1.0), 1),), Status.PROVEN, delta=DELTA
+)
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +38,11 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def frame():
     rng = np.random.default_rng(3)
-    rows = [(u + 1, f"film {i}", int(rng.integers(1, 6))) for u in range(40) for i in range(u % 9)]
+    rows = [
+        (u + 1, f"film {i}", int(rng.integers(1, 6)))
+        for u in range(40)
+        for i in range(u % 9)
+    ]
     return pd.DataFrame(rows, columns=["user", "item", "rating"])
 
 
@@ -105,7 +111,9 @@ def test_derived_ratings_join_with_what_they_were_made_from(path, frame):
     assert shown(dpmf.account(path)) == pytest.approx([TWICE], rel=1e-5)
 
 
-def test_an_account_that_was_removed_joins_again_when_a_stored_run_is_shown(path, frame):
+def test_an_account_that_was_removed_joins_again_when_a_stored_run_is_shown(
+    path, frame
+):
     dpmf.fit(path, BIAS, **BUDGET)
     dpmf.account(path).forget()
     dpmf.fit(path, BIAS, **BUDGET)
@@ -178,12 +186,16 @@ def test_two_uploads_of_the_same_rows_join_within_one_session(frame):
     for one in (*mine, other):
         account_of(one.data, lasting=False).enter(CHARGE)
     assert mine[0].data.account != mine[1].data.account
-    assert planning.account_of(mine[0].entry.id) == account_of(mine[0].data, lasting=False)
+    assert planning.account_of(mine[0].entry.id) == account_of(
+        mine[0].data, lasting=False
+    )
     assert shown(*(account_of(one.data) for one in mine)) == pytest.approx([TWICE] * 2)
     assert shown(account_of(other.data)) == pytest.approx([1.0])
 
 
-def test_the_account_of_a_removed_upload_stays_while_its_rows_are_there_in_another(frame):
+def test_the_account_of_a_removed_upload_stays_while_its_rows_are_there_in_another(
+    frame,
+):
     mine = [upload(frame, name, "session:alice") for name in ("a.csv", "b.tsv")]
     for one in mine:
         account_of(one.data, lasting=False).enter(CHARGE)

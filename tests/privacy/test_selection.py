@@ -81,9 +81,9 @@ def truly(shape, mu, mean, delta, order):
 @pytest.mark.parametrize(("one", "mean"), [(1.0, 10), (2.0, 20)])
 def test_the_independent_bound_is_the_published_improvement(one, mean):
     """A training of this epsilon and a score of noise multiplier 5."""
-    assert by_moments(math.hypot(gaussian_mu(one, DELTA), 1 / 5), mean, DELTA) == pytest.approx(
-        {1.0: 2.59, 2.0: 6.07}[one], abs=0.01
-    )
+    assert by_moments(
+        math.hypot(gaussian_mu(one, DELTA), 1 / 5), mean, DELTA
+    ) == pytest.approx({1.0: 2.59, 2.0: 6.07}[one], abs=0.01)
 
 
 @pytest.mark.parametrize(("one", "mean"), CASES)
@@ -115,7 +115,8 @@ def test_no_ranking_of_four_outcomes_breaks_the_price(shape):
     gain = _generating(shape, 4.0)
     for order in itertools.permutations(range(4)):
         a, b = (
-            np.diff(gain(np.concatenate([[0.0], np.cumsum(side[list(order)])]))) for side in (p, q)
+            np.diff(gain(np.concatenate([[0.0], np.cumsum(side[list(order)])])))
+            for side in (p, q)
         )
         assert np.maximum(a - math.exp(price) * b, 0).sum() <= delta * (1 + 1e-9)
         assert np.maximum(b - math.exp(price) * a, 0).sum() <= delta * (1 + 1e-9)

@@ -90,10 +90,19 @@ def test_it_is_between_one_trial_and_all_possible_ones(trial, shape):
 
 def test_the_profile_is_that_of_fifty_digits():
     """Far into both tails, where the two parts nearly cancel."""
-    mus = [(0.02, 0.0), (0.02, 0.5), (0.3, 4.0), (3.0, 40.0), (12.0, 300.0), (0.3, -2.0)]
+    mus = [
+        (0.02, 0.0),
+        (0.02, 0.5),
+        (0.3, 4.0),
+        (3.0, 40.0),
+        (12.0, 300.0),
+        (0.3, -2.0),
+    ]
     for mu, epsilon in mus:
         value = float(log_profile(mu, np.array([epsilon]))[0])
-        assert value == pytest.approx(float(mpmath.log(exact_delta(mu, epsilon))), abs=1e-7)
+        assert value == pytest.approx(
+            float(mpmath.log(exact_delta(mu, epsilon))), abs=1e-7
+        )
 
 
 def test_other_noise_has_no_bound():

@@ -59,7 +59,9 @@ def epsilon_of(squares):
     if not mu:
         return 0.0
     return float(
-        solved(lambda epsilon: delta_of(mu, epsilon) - DELTA, mpmath.mpf(0), mpmath.mpf(90))
+        solved(
+            lambda epsilon: delta_of(mu, epsilon) - DELTA, mpmath.mpf(0), mpmath.mpf(90)
+        )
     )
 
 
@@ -69,7 +71,11 @@ class Hour:
     def __init__(self, folder, seed):
         self.folder, self.random = folder, random.Random(seed)
         rng = np.random.default_rng(7)
-        rows = [(u, f"f{i}", int(rng.integers(1, 6))) for u in range(30) for i in range(u % 8)]
+        rows = [
+            (u, f"f{i}", int(rng.integers(1, 6)))
+            for u in range(30)
+            for i in range(u % 8)
+        ]
         self.frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
         self.frame.to_csv(folder / "a.csv", index=False)
         self.frame.iloc[::-1].to_csv(folder / "b.tsv", sep="\t", index=False)
@@ -110,7 +116,9 @@ class Hour:
     def fit_frame(self):
         epsilon, ledger = self.random.choice(EPSILONS), self.random.choice(self.ledgers)
         mixed = self.frame.sample(frac=1, random_state=self.n_draws)
-        dpmf.fit(mixed, BIAS, epsilon=epsilon, delta=DELTA, bounds=(1, 5), ledger=ledger)
+        dpmf.fit(
+            mixed, BIAS, epsilon=epsilon, delta=DELTA, bounds=(1, 5), ledger=ledger
+        )
         self.held[ledger][self.new_draw()] = square_of(epsilon)
 
     def cancel(self):
@@ -139,7 +147,9 @@ class Hour:
         self.held[None].clear()
 
     def spec(self, epsilon):
-        return RunSpec.of(dataset=self.paths[0], algorithm=BIAS, epsilon=epsilon, delta=DELTA)
+        return RunSpec.of(
+            dataset=self.paths[0], algorithm=BIAS, epsilon=epsilon, delta=DELTA
+        )
 
     at_draw = None
 
@@ -170,7 +180,14 @@ def test_the_account_of_an_hour(seed, tmp_path, monkeypatch):
         return really_open(noise, leaf, size)
 
     monkeypatch.setattr(Noise, "_open", open_release)
-    kinds = ("fit_file", "sweep_file", "fit_without_storing", "fit_frame", "cancel", "kill")
+    kinds = (
+        "fit_file",
+        "sweep_file",
+        "fit_without_storing",
+        "fit_frame",
+        "cancel",
+        "kill",
+    )
     for _ in range(EVENTS):
         hour.drawn_squares = []
         kind = hour.random.choice((*kinds, "forget"))
@@ -178,6 +195,9 @@ def test_the_account_of_an_hour(seed, tmp_path, monkeypatch):
         for ledger in hour.ledgers:
             expected = epsilon_of(hour.held[ledger].values())
             for whole in hour.shown(ledger):
-                assert whole.epsilon == pytest.approx(expected, rel=1e-7), (kind, ledger)
+                assert whole.epsilon == pytest.approx(expected, rel=1e-7), (
+                    kind,
+                    ledger,
+                )
     assert hour.n_draws > 5
     assert max(map(len, hour.held.values())) > 3

@@ -16,9 +16,12 @@ LINE = shares((1.0, (0.3, 0.2, 0.4)), (4.0, (0.7, 0.6, 0.9)), (16.0, (0.8, 0.7, 
 
 
 @pytest.mark.parametrize(
-    ("goal", "epsilon", "measured"), [(0.7, 4.0, True), (0.5, 2.0, False), (0.8, 16.0, True)]
+    ("goal", "epsilon", "measured"),
+    [(0.7, 4.0, True), (0.5, 2.0, False), (0.8, 16.0, True)],
 )
-def test_the_needed_epsilon_lies_along_log_epsilon_between_measured_points(goal, epsilon, measured):
+def test_the_needed_epsilon_lies_along_log_epsilon_between_measured_points(
+    goal, epsilon, measured
+):
     needed = needed_epsilon(LINE, goal)
     assert needed.epsilon == pytest.approx(epsilon) and needed.is_measured is measured
 
@@ -41,9 +44,16 @@ def test_a_dip_counts_from_its_first_crossing():
 def test_between_measured_points_a_line_is_straight_along_log_epsilon():
     between = interpolate(LINE, 2.0)
     assert between.epsilon == 2.0
-    assert (between.low, between.median, between.high) == pytest.approx((0.4, 0.5, 0.65))
+    assert (between.low, between.median, between.high) == pytest.approx(
+        (0.4, 0.5, 0.65)
+    )
     assert interpolate(LINE, 4.0) is LINE[1]
-    assert interpolate(LINE, 0.9) is interpolate(LINE, 17.0) is interpolate([], 1.0) is None
+    assert (
+        interpolate(LINE, 0.9)
+        is interpolate(LINE, 17.0)
+        is interpolate([], 1.0)
+        is None
+    )
 
 
 def test_between_measured_points_a_line_has_the_name_of_the_nearer_one():

@@ -33,7 +33,10 @@ def read(command, *program):
             "algorithm": "private-bias",
             "epsilon": 0.123456789012,
             "delta": 1e-6,
-            "parameters": {"prior_deviation": 0.5724628651192595, "local_columns": False},
+            "parameters": {
+                "prior_deviation": 0.5724628651192595,
+                "local_columns": False,
+            },
             "noise": "discrete",
             "relation": "replace-one",
             "top_items": 40,

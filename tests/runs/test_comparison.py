@@ -50,14 +50,18 @@ def test_every_method_has_the_same_seeds(every):
     assert set(map(tuple, seeds.values())) == {tuple(range(7, 7 + DRAWS))}
     no_features = {"item_features": "none"}  # whatever those are given that use them
     data = {one.data.model_copy(update=no_features) for one in runs.values()}
-    assert data == {spec().data} and {one.split for one in runs.values()} == {spec().split}
+    assert data == {spec().data} and {one.split for one in runs.values()} == {
+        spec().split
+    }
     # draw after draw
     assert next(iter(runs)) == "main"
     assert list(runs).index("main draw 1") > list(runs).index("ada-dpals")
 
 
 def test_the_proven_rivals_and_both_predictors_without_a_model_are_compared():
-    compared = {split_name(name)[0] for name in comparison(spec("spectral"), SMALL).runs}
+    compared = {
+        split_name(name)[0] for name in comparison(spec("spectral"), SMALL).runs
+    }
     others = set(proven_methods("ratings")) - {"spectral"}
     assert compared == {"main", "best", "open", "trivial", "user-mean"} | others
     assert RECOMMENDED["ratings"] == proven_methods("ratings")[0]
@@ -102,7 +106,9 @@ def test_finished_runs_make_a_table():
     selection = comparison(spec("spectral"), SMALL)
     figures = {"main": 0.9, "best": 0.8, "trivial": 1.1, "user-mean": 1.0, "open": 0.84}
     finished = {
-        run_name(who, draw): run_of(spec=selection.runs[run_name(who, draw)], metrics={"rmse": it})
+        run_name(who, draw): run_of(
+            spec=selection.runs[run_name(who, draw)], metrics={"rmse": it}
+        )
         for who, it in figures.items()
         for draw in range(2)
     }
@@ -123,12 +129,16 @@ def test_a_stored_run_is_judged_by_the_runs_that_it_is_compared_with():
     def find(other):
         return stored.get(other.model_dump_json())
 
-    judgement, own = judgement_of(run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find)
+    judgement, own = judgement_of(
+        run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find
+    )
     cost = judgement.cost(own)
     assert judgement.share(own) == pytest.approx(0.5)
     assert (cost.noise, cost.method, cost.not_sharing) == (0.06, 0.04, 0.2)
     del stored[run_spec.open().model_dump_json()]
-    assert judgement_of(run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find) is None
+    assert (
+        judgement_of(run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find) is None
+    )
     without_noise = run_of(spec=run_spec.open(), metrics={"rmse": 0.9}).record
     assert judgement_of(without_noise, find) is None
 
@@ -144,7 +154,9 @@ def test_a_stored_run_on_ones_alone_is_judged_by_its_lists():
     }
     metrics = {"rmse": 0.01, "recall_at_20": 0.25}
     record = run_of(spec=run_spec, metrics=metrics).record
-    judgement, own = judgement_of(record, lambda other: stored.get(other.model_dump_json()))
+    judgement, own = judgement_of(
+        record, lambda other: stored.get(other.model_dump_json())
+    )
     assert judgement.metric.id == "recall_at_20"
     assert judgement.share(own) == pytest.approx(0.5)
 

@@ -36,7 +36,10 @@ def test_what_is_kept_is_said_of_what_sharing_is_worth():
 
 
 def test_below_the_floor_it_is_worse_than_no_model():
-    assert kept(1.02) == "is worse than no model: each person's own mean alone has RMSE 1.000"
+    assert (
+        kept(1.02)
+        == "is worse than no model: each person's own mean alone has RMSE 1.000"
+    )
     assert kept(1.0004) == "keeps 0% of what sharing ratings is worth"
 
 
@@ -85,7 +88,9 @@ def test_both_ends_of_the_scale_are_named():
     )
     newcomers = judged({("user-mean", None): (1.2,)})
     assert conclusions.floor_words(newcomers) == "the mean of all ratings"
-    lists = table({("global-mean", None): (0.1,), ("ease", None): (0.4,)}, "recall_at_20")
+    lists = table(
+        {("global-mean", None): (0.1,), ("ease", None): (0.4,)}, "recall_at_20"
+    )
     assert conclusions.floor_words(lists.by("recall_at_20")) == "a random order"
 
 
@@ -122,7 +127,9 @@ def test_a_better_method_that_is_worse_than_no_model_has_no_percentage():
 
 
 def test_no_difference_is_found_in_the_draws_that_both_have():
-    judgement = judged({("spectral", 2.0): (0.84, 0.86), ("dpals", 2.0): (0.85, 0.85, 0.85)})
+    judgement = judged(
+        {("spectral", 2.0): (0.84, 0.86), ("dpals", 2.0): (0.85, 0.85, 0.85)}
+    )
     assert conclusions.no_difference_words(judgement, judgement.line("DPALS")[0]) == (
         "No difference from Spectral was found in 2 draws."
     )
@@ -145,7 +152,9 @@ def test_a_difference_that_may_be_chance_is_said_to_be_none():
 
 
 def test_the_best_at_an_epsilon_is_said_in_one_sentence_and_ties_in_another():
-    judgement = judged({("spectral", 2.0): (0.9, 0.91, 0.89), ("dpals", 2.0): (0.90, 0.93, 0.89)})
+    judgement = judged(
+        {("spectral", 2.0): (0.9, 0.91, 0.89), ("dpals", 2.0): (0.90, 0.93, 0.89)}
+    )
     assert conclusions.best_words(judgement, 2.0) == (
         "At ε = 2, Spectral keeps 50% of what sharing ratings is worth (45% to 55% over 3 draws)."
         " No difference from DPALS was found in 3 draws."
@@ -165,12 +174,20 @@ def test_a_table_is_concluded_at_each_epsilon_unless_its_data_are_private():
 
 
 def test_the_scale_is_named_where_nothing_is_ranked():
-    (scale, reason) = conclusions.conclusions_of(judged({("spectral", 2.0): (0.9,)}, unit="rating"))
-    assert scale.startswith("0% is each person's own mean") and "is not ranked" in reason
+    (scale, reason) = conclusions.conclusions_of(
+        judged({("spectral", 2.0): (0.9,)}, unit="rating")
+    )
+    assert (
+        scale.startswith("0% is each person's own mean") and "is not ranked" in reason
+    )
 
 
 def test_a_table_without_both_means_says_what_the_share_needs():
-    alone = {("global-mean", None): (1.1,), ("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}
+    alone = {
+        ("global-mean", None): (1.1,),
+        ("bmf", None): (0.8,),
+        ("spectral", 2.0): (0.9,),
+    }
     assert conclusions.conclusions_of(table(alone).by("rmse")) == [
         "At ε = 2, Spectral has RMSE 0.900.",
         "The share kept needs global-mean and user-mean among the algorithms.",
@@ -261,7 +278,9 @@ def test_between_points_below_the_floor_it_is_worse_than_no_model():
 
 
 def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_floor():
-    judgement = judged({("spectral", 2.0): (0.9,), ("spectral without noise", None): (0.79,)})
+    judgement = judged(
+        {("spectral", 2.0): (0.9,), ("spectral without noise", None): (0.79,)}
+    )
     lines = conclusions.reference_lines(judgement, judgement.line("Spectral")[0])
     assert [(one.reference, one.value, one.label) for one in lines] == [
         (Reference.WITHOUT_NOISE, 0.79, "Spectral without noise 0.790"),
@@ -272,5 +291,8 @@ def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_f
 
 
 def test_a_share_that_rounds_to_nothing_has_no_sign():
-    assert conclusions.share_text(-0.004) == "0%" and conclusions.share_text(-0.006) == "-1%"
+    assert (
+        conclusions.share_text(-0.004) == "0%"
+        and conclusions.share_text(-0.006) == "-1%"
+    )
     assert METRICS["rmse"].digits == 3

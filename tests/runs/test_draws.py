@@ -30,7 +30,9 @@ def only(judgement, label):
 
 
 def test_a_table_holds_what_has_finished_and_says_what_is_missing():
-    draws = table({("dpals", 1.0): (0.9, 1.1, 0.8), ("dpals", 4.0): (0.5, math.nan, None)})
+    draws = table(
+        {("dpals", 1.0): (0.9, 1.1, 0.8), ("dpals", 4.0): (0.5, math.nan, None)}
+    )
     assert [one.draws for one in draws.measured("rmse")] == [(0.9, 1.1, 0.8), (0.5,)]
     assert [one.seeds for one in draws.measured("rmse")] == [(0, 1, 2), (0,)]
     assert [missing.spec.seed for missing in draws.missing] == [2]
@@ -64,9 +66,15 @@ def test_the_floor_is_the_better_of_the_global_mean_and_the_own_mean():
 
 
 def test_there_is_no_scale_while_one_of_both_means_is_unknown():
-    alone = {("global-mean", None): (1.1,), ("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}
+    alone = {
+        ("global-mean", None): (1.1,),
+        ("bmf", None): (0.8,),
+        ("spectral", 2.0): (0.9,),
+    }
     judgement = table(alone).by("rmse")
-    assert judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
+    assert (
+        judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
+    )
     planned = table({**alone, ("user-mean", None): (None,)}).by("rmse")
     assert planned.floor is None
 
@@ -82,14 +90,23 @@ def test_several_data_sets_have_no_scale_in_common():
     assert not both.has_one_scale and both.by("rmse").floor is None
     assert both.by("rmse").best_known is None and len(both.measured("rmse")) == 6
     assert Draws.of(points[:3], summaries[:3]).by("rmse").floor is not None
-    features = [point("dpals", 2.0, 0, item_features=known) for known in ("none", "public")]
+    features = [
+        point("dpals", 2.0, 0, item_features=known) for known in ("none", "public")
+    ]
     assert Draws.of(features, summaries[:2]).has_one_scale
 
 
 def test_the_floor_of_lists_is_an_arbitrary_order():
-    figures = {("global-mean", None): (0.05,), ("user-mean", None): (0.2,), ("ease", None): (0.4,)}
+    figures = {
+        ("global-mean", None): (0.05,),
+        ("user-mean", None): (0.2,),
+        ("ease", None): (0.4,),
+    }
     judgement = table(figures, "recall_at_20").by("recall_at_20")
-    assert judgement.floor.algorithm == "global-mean" and judgement.best_known.algorithm == "ease"
+    assert (
+        judgement.floor.algorithm == "global-mean"
+        and judgement.best_known.algorithm == "ease"
+    )
 
 
 def test_the_floor_of_samples_is_their_average_which_every_run_has():
@@ -101,29 +118,40 @@ def test_the_floor_of_samples_is_their_average_which_every_run_has():
 
 
 def test_judged_by_people_ratings_have_their_floor_in_every_run_and_smaller_is_better():
-    figures = {("bmf", None): (0.8, 0.6), ("dpals", 2.0): (0.9,), ("spectral", 2.0): (0.85, 0.95)}
+    figures = {
+        ("bmf", None): (0.8, 0.6),
+        ("dpals", 2.0): (0.9,),
+        ("spectral", 2.0): (0.85, 0.95),
+    }
     draws = table(figures, "person_rmse")
     for row in draws.rows:
         row.metrics["trivial_person_rmse"] = 1.0
     judgement = draws.by("person_rmse")
-    assert judgement.floor.draws == (1.0, 1.0) and judgement.best_known.label == "Bayesian MF"
+    assert (
+        judgement.floor.draws == (1.0, 1.0)
+        and judgement.best_known.label == "Bayesian MF"
+    )
     shares = judgement.shares(only(judgement, "Spectral"))
     assert shares.draws == pytest.approx((0.75, 0.125))
     assert [one.label for one in judgement.at(2.0)] == ["DPALS", "Spectral"]
 
 
 def test_runs_that_were_stored_without_their_floor_have_no_share():
-    judgement = table({("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}, "person_rmse").by(
-        "person_rmse"
+    judgement = table(
+        {("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}, "person_rmse"
+    ).by("person_rmse")
+    assert (
+        judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
     )
-    assert judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
     assert table({("bmf", None): (0.8,)}).by("person_rmse").measured == []
 
 
 def test_a_share_is_how_far_each_draw_goes_from_the_floor_to_the_best_known():
     judgement = judged({("spectral", 2.0): (0.90, 0.85, 0.95)})
     shares = judgement.shares(only(judgement, "Spectral"))
-    assert shares.draws == pytest.approx((0.5, 0.75, 0.2)) and shares.median == pytest.approx(0.5)
+    assert shares.draws == pytest.approx(
+        (0.5, 0.75, 0.2)
+    ) and shares.median == pytest.approx(0.5)
     worse = judged({("spectral", 2.0): (1.1, 1.1, 1.1)})
     assert worse.share(only(worse, "Spectral")) == pytest.approx(-0.5)
     better = judged({("spectral", 2.0): (0.7, 0.7, 0.625)})
@@ -136,23 +164,39 @@ def test_a_share_takes_the_draws_that_all_three_have():
 
 
 def test_there_is_no_share_where_sharing_is_worth_less_than_a_hundredth():
-    almost = {("bmf", None): (0.9901, 0.9901, 0.9901), ("spectral", 2.0): (0.995, 0.995, 0.995)}
+    almost = {
+        ("bmf", None): (0.9901, 0.9901, 0.9901),
+        ("spectral", 2.0): (0.995, 0.995, 0.995),
+    }
     judgement = judged(almost)
-    assert not judgement.is_sharing_worth and judgement.share(only(judgement, "Spectral")) is None
+    assert (
+        not judgement.is_sharing_worth
+        and judgement.share(only(judgement, "Spectral")) is None
+    )
     enough = judged({**almost, ("bmf", None): (0.9899, 0.9899, 0.9899)})
-    assert enough.is_sharing_worth and enough.share(only(enough, "Spectral")) is not None
+    assert (
+        enough.is_sharing_worth and enough.share(only(enough, "Spectral")) is not None
+    )
 
 
 def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared():
-    judgement = judged({("bmf", None): (0.80, 1.05, 0.80), ("spectral", 2.0): (0.9, 0.9, 0.95)})
+    judgement = judged(
+        {("bmf", None): (0.80, 1.05, 0.80), ("spectral", 2.0): (0.9, 0.9, 0.95)}
+    )
     shares = judgement.shares(only(judgement, "Spectral"))
     assert shares.draws == pytest.approx(((1.0 - 0.9) / (1.0 - 0.8),))
 
 
 def test_als_is_the_best_known_of_ratings_in_parts(monkeypatch):
-    only_als = {("als", None): (0.8,), ("user-mean", None): (1.0,), ("global-mean", None): (1.1,)}
+    only_als = {
+        ("als", None): (0.8,),
+        ("user-mean", None): (1.0,),
+        ("global-mean", None): (1.1,),
+    }
     assert not table(only_als).by("rmse").has_best_known
-    monkeypatch.setattr("dpmf_core.runs.draws.is_in_parts", lambda data: data == "cinema-small")
+    monkeypatch.setattr(
+        "dpmf_core.runs.draws.is_in_parts", lambda data: data == "cinema-small"
+    )
     assert table(only_als).by("rmse").has_best_known
 
 
@@ -215,17 +259,23 @@ def test_the_best_method_at_an_epsilon_has_the_smallest_median():
     assert judgement.best(1.0).label == "Spectral"
     assert [one.epsilon for one in judgement.best_line] == [1.0, 5.0]
     assert judgement.best(2.0) is None
-    assert judged({("spectral", 1.0): (0.9,), ("private-bias", 1.0): (0.8,)}).best(1.0).label == (
-        "Private biases"
-    )
+    assert judged({("spectral", 1.0): (0.9,), ("private-bias", 1.0): (0.8,)}).best(
+        1.0
+    ).label == ("Private biases")
 
 
 def test_methods_are_ordered_by_the_share_that_is_printed():
     """The medians of the errors alone would have it the other way."""
-    figures = {("spectral", 1.0): (0.86, 0.70, 0.85), ("dpals", 1.0): (0.855, 0.855, 0.80)}
+    figures = {
+        ("spectral", 1.0): (0.86, 0.70, 0.85),
+        ("dpals", 1.0): (0.855, 0.855, 0.80),
+    }
     judgement = judged(figures)
     first, second = judgement.at(1.0)
-    assert (first.label, second.label) == ("DPALS", "Spectral") and first.median > second.median
+    assert (first.label, second.label) == (
+        "DPALS",
+        "Spectral",
+    ) and first.median > second.median
     assert judgement.share(first) == pytest.approx(0.725)
     assert judgement.share(second) == pytest.approx(0.7)
     assert judgement.front == [first]
@@ -239,7 +289,9 @@ def test_no_method_is_best_before_all_planned_there_have_finished():
 
 
 def test_epsilons_of_unfinished_methods_are_planned():
-    judgement = judged({**RIVALS, ("dpals", 5.0): (0.7, None), ("dpals", 10.0): (None,)})
+    judgement = judged(
+        {**RIVALS, ("dpals", 5.0): (0.7, None), ("dpals", 10.0): (None,)}
+    )
     assert judgement.planned_epsilons == (1.0, 5.0, 10.0)
 
 
@@ -256,23 +308,36 @@ def test_what_is_not_proven_or_follows_another_rule_is_not_ranked():
 
 def test_nothing_is_best_by_raw_errors_of_private_data():
     judgement = judged(RIVALS, public=False)
-    assert judgement.best(1.0) is None and judgement.epsilons == () and len(judgement.ranked) == 4
+    assert (
+        judgement.best(1.0) is None
+        and judgement.epsilons == ()
+        and len(judgement.ranked) == 4
+    )
 
 
 def test_a_difference_that_may_be_chance_is_none():
-    judgement = judged({("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.91, 0.92, 0.93)})
+    judgement = judged(
+        {("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.91, 0.92, 0.93)}
+    )
     best, other = judgement.at(1.0)
     assert judgement.no_different(best) == [other] and judgement.better(other) is None
-    clear = judged({("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.95, 0.981, 0.96)})
+    clear = judged(
+        {("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.95, 0.981, 0.96)}
+    )
     best, other = clear.at(1.0)
     assert clear.no_different(best) == [] and clear.better(other) == best
     assert clear.better(best) is None
 
 
 def test_the_recommended_method_is_named_if_another_is_not_measurably_better():
-    close = {("sgld", 1.0): (0.90, 0.93, 0.91), ("spectral", 1.0): (0.901, 0.929, 0.912)}
+    close = {
+        ("sgld", 1.0): (0.90, 0.93, 0.91),
+        ("spectral", 1.0): (0.901, 0.929, 0.912),
+    }
     judgement = judged(close)
-    assert judgement.at(1.0)[0].label == "SGLD" and judgement.best(1.0).label == "Spectral"
+    assert (
+        judgement.at(1.0)[0].label == "SGLD" and judgement.best(1.0).label == "Spectral"
+    )
     clear = judged({**close, ("spectral", 1.0): (0.901, 0.931, 0.911)})
     assert clear.best(1.0).label == "SGLD"  # by little, but in each draw
     far = judged({**close, ("spectral", 1.0): (0.85, 1.02, 0.94)})

@@ -41,11 +41,18 @@ def test_on_public_data_a_run_follows_from_its_specification(name, monkeypatch):
     """Whatever the date and the number of threads; another seed splits and draws anew."""
     first = run(spec(algorithm=name, budget=BUDGET, seed=5))
     monkeypatch.setenv("DPMF_THREADS", "5")
-    second, other = (run(spec(algorithm=name, budget=BUDGET, seed=seed)) for seed in (5, 6))
+    second, other = (
+        run(spec(algorithm=name, budget=BUDGET, seed=seed)) for seed in (5, 6)
+    )
     assert arrays(first) == arrays(second) != arrays(other)
     changing = {"seconds", "peak_mb", "created"}
-    assert first.record.model_dump(exclude=changing) == second.record.model_dump(exclude=changing)
-    assert open_split(spec(seed=5)).test.fingerprint != open_split(spec(seed=6)).test.fingerprint
+    assert first.record.model_dump(exclude=changing) == second.record.model_dump(
+        exclude=changing
+    )
+    assert (
+        open_split(spec(seed=5)).test.fingerprint
+        != open_split(spec(seed=6)).test.fingerprint
+    )
 
 
 def test_noise_on_private_data_cannot_be_repeated(catalogue):
@@ -59,12 +66,19 @@ def test_held_out_ratings_do_not_reach_the_fit(catalogue):
     data = low_rank()
     before = run(spec(**DPALS, seed=3))
     test_ratings = open_split(spec(seed=3)).test
-    pairs = set(zip(test_ratings.users.tolist(), test_ratings.items.tolist(), strict=True))
+    pairs = set(
+        zip(test_ratings.users.tolist(), test_ratings.items.tolist(), strict=True)
+    )
     in_test = np.array(
-        [pair in pairs for pair in zip(data.users.tolist(), data.items.tolist(), strict=True)]
+        [
+            pair in pairs
+            for pair in zip(data.users.tolist(), data.items.tolist(), strict=True)
+        ]
     )
     catalogue(
-        films=dataclasses.replace(data, values=np.where(in_test, np.float32(0.5), data.values))
+        films=dataclasses.replace(
+            data, values=np.where(in_test, np.float32(0.5), data.values)
+        )
     )
     after = run(spec(**DPALS, seed=3))
     assert arrays(before) == arrays(after)
@@ -88,8 +102,13 @@ def test_whatever_changes_a_run_changes_its_key(change):
     assert run_key(spec(**{**BIAS, **change}), data) != run_key(spec(**BIAS), data)
 
 
-def test_data_and_the_algorithm_s_version_are_in_the_key_and_no_idle_budget(monkeypatch):
-    before, als = run_key(spec(**BIAS), low_rank()), spec(algorithm="als", budget=BUDGET)
+def test_data_and_the_algorithm_s_version_are_in_the_key_and_no_idle_budget(
+    monkeypatch,
+):
+    before, als = (
+        run_key(spec(**BIAS), low_rank()),
+        spec(algorithm="als", budget=BUDGET),
+    )
     assert run_key(spec(**BIAS), low_rank(1)) != before
     monkeypatch.setattr(PrivateBias, "version", PrivateBias.version + 1)
     assert run_key(spec(**BIAS), low_rank()) != before
@@ -113,7 +132,9 @@ def test_data_that_change_on_disk_are_read_again(catalogue):
 )
 def test_what_a_choice_assumes_makes_a_proof_conditional(parts, status):
     assert (
-        prepared_for(spec(**{**BIAS, **parts}), open_data(spec(**parts).data)).guarantee.status
+        prepared_for(
+            spec(**{**BIAS, **parts}), open_data(spec(**parts).data)
+        ).guarantee.status
         == status
     )
 
@@ -217,14 +238,20 @@ def test_a_specification_explains_what_is_wrong_with_it(parts, words):
 def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow():
     parts = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
     reports = []
-    usual, every = run(spec(**parts)), run(spec(**parts, curve_points=30), report=reports.append)
+    usual, every = (
+        run(spec(**parts)),
+        run(spec(**parts, curve_points=30), report=reports.append),
+    )
     steps = [[point["step"] for point in it.record.curves] for it in (usual, every)]
     assert (len(steps[0]), steps[0][0], steps[0][-1]) == (12, 1, 30)
     assert max(np.diff(steps[0])) - min(np.diff(steps[0])) <= 1
     assert steps[1] == list(range(1, 31))
     assert usual.record.metrics == every.record.metrics
-    assert usual.record.curves == tuple(every.record.curves[int(it) - 1] for it in steps[0])
-    assert "curve_points" not in usual.spec.model_dump()  # keys from before it could be chosen
+    assert usual.record.curves == tuple(
+        every.record.curves[int(it) - 1] for it in steps[0]
+    )
+    # keys from before it could be chosen
+    assert "curve_points" not in usual.spec.model_dump()
     assert [(it.step, it.steps, len(it.curves)) for it in reports] == [
         (step, 30, step) for step in range(1, 31)
     ]
@@ -234,7 +261,11 @@ def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow(
 
 def test_filters_come_before_the_split_in_a_fixed_order():
     data_spec = DataSpec(
-        id="films", top_items=9, min_item_count=30, min_user_count=4, positives_above=3.0
+        id="films",
+        top_items=9,
+        min_item_count=30,
+        min_user_count=4,
+        positives_above=3.0,
     )
     top = low_rank().top_items(9)
     frequent = top.keeping(often_rated(top.item_counts, 30))

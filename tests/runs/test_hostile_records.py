@@ -57,7 +57,12 @@ def hostile(text, epsilon):
 def attack(request):
     """A hostile text, and the files that are made of two records which hold it everywhere."""
     runs = [hostile(request.param, epsilon) for epsilon in (1.0, 2.0)]
-    more = {"created": "2026-11-22", "note": request.param, "tags": request.param, "owner": ""}
+    more = {
+        "created": "2026-11-22",
+        "note": request.param,
+        "tags": request.param,
+        "owner": "",
+    }
     rows = [{**summarise(one.record), **more} for one in runs]
     return request.param, {
         "html": report(runs, request.param),
@@ -126,11 +131,15 @@ LURES = (
 )
 
 
-@pytest.mark.parametrize("text", (*HOSTILE, *LURES), ids=range(len(HOSTILE) + len(LURES)))
+@pytest.mark.parametrize(
+    "text", (*HOSTILE, *LURES), ids=range(len(HOSTILE) + len(LURES))
+)
 @pytest.mark.parametrize("render", [safe_text.escape, safe_text.escape_letters])
 def test_markdown_has_no_link_image_or_tag_of_others(text, render):
     """What is said on a page about other people's text."""
-    tokens = MarkdownIt("commonmark", {"html": True}).parse(f"It says {render(text)} here.")
+    tokens = MarkdownIt("commonmark", {"html": True}).parse(
+        f"It says {render(text)} here."
+    )
     children = [child for token in tokens for child in (token, *(token.children or []))]
     # a screen links what looks like an address
     assert not any(
@@ -138,7 +147,9 @@ def test_markdown_has_no_link_image_or_tag_of_others(text, render):
         for child in children
         if child.type in ("text", "text_special")
     )
-    plain = "paragraph_open paragraph_close inline text text_special softbreak hardbreak"
+    plain = (
+        "paragraph_open paragraph_close inline text text_special softbreak hardbreak"
+    )
     assert {child.type for child in children} <= {*plain.split(), "code_inline"}
 
 
@@ -146,12 +157,31 @@ FORMULA = re.compile(r"[\s\"\ufeff\u200b]*[=+\-@＝＋－＠](?=.*[^\d.,%\s;:|eE
 
 
 def cells(text, separator):
-    return [cell for row in csv.reader(io.StringIO(text), delimiter=separator) for cell in row]
+    return [
+        cell
+        for row in csv.reader(io.StringIO(text), delimiter=separator)
+        for cell in row
+    ]
 
 
 @pytest.mark.parametrize(
     "before",
-    ["", "x;", "x\t", "x|", "x; ", 'x;"', "x\n", "x\r\n", "x,", "\ufeff", " ", "x；", "1;", "-1;"],
+    [
+        "",
+        "x;",
+        "x\t",
+        "x|",
+        "x; ",
+        'x;"',
+        "x\n",
+        "x\r\n",
+        "x,",
+        "\ufeff",
+        " ",
+        "x；",
+        "1;",
+        "-1;",
+    ],
 )
 @pytest.mark.parametrize(
     "lure",
@@ -159,9 +189,13 @@ def cells(text, separator):
      "@SUM(A1)", "= HYPERLINK(A1)", "＝A1", "=-A1"],
 )  # fmt: skip
 def test_a_formula_is_none_wherever_it_stands(before, lure):
-    text = to_csv(pd.DataFrame({f"{before}{lure}": [f"{before}{lure}"], "next": ["plain"]}))
+    text = to_csv(
+        pd.DataFrame({f"{before}{lure}": [f"{before}{lure}"], "next": ["plain"]})
+    )
     for separator in ",;\t|":
-        assert not [cell for cell in cells(text, separator) if FORMULA.match(cell)], text
+        assert not [cell for cell in cells(text, separator) if FORMULA.match(cell)], (
+            text
+        )
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,9 @@ def frame():
     return pd.DataFrame(
         {
             "user": np.repeat(np.arange(USERS), EACH),
-            "item": np.concatenate([rng.permutation(ITEMS)[:EACH] for _ in range(USERS)]),
+            "item": np.concatenate(
+                [rng.permutation(ITEMS)[:EACH] for _ in range(USERS)]
+            ),
             "rating": rng.integers(1, 11, USERS * EACH) / 2,
         }
     )
@@ -47,12 +49,17 @@ def with_ids(frame, to_type):
 def models(frame):
     """The same ratings fitted with ids of each type."""
     model = PlainRecommender("als", rank=2, bounds=BOUNDS, public=True, random_state=0)
-    return {name: clone(model).fit(with_ids(frame, to_type)) for name, to_type in IDS.items()}
+    return {
+        name: clone(model).fit(with_ids(frame, to_type))
+        for name, to_type in IDS.items()
+    }
 
 
 @pytest.mark.parametrize("asked_as", IDS)
 @pytest.mark.parametrize("fitted_as", IDS)
-def test_a_model_knows_its_users_and_items_by_ids_of_all_types(frame, models, fitted_as, asked_as):
+def test_a_model_knows_its_users_and_items_by_ids_of_all_types(
+    frame, models, fitted_as, asked_as
+):
     reference = models["int"]
     model = models[fitted_as]
     asked = with_ids(frame, IDS[asked_as])
@@ -60,8 +67,14 @@ def test_a_model_knows_its_users_and_items_by_ids_of_all_types(frame, models, fi
     np.testing.assert_array_equal(model.predict(asked), reference.predict(frame))
     expected = reference.recommend([3, 4], k=5)
     lists = model.recommend(IDS[asked_as](pd.Series([3, 4])), k=5)
-    assert canonical_texts(lists["user"]).tolist() == canonical_texts(expected["user"]).tolist()
-    assert canonical_texts(lists["item"]).tolist() == canonical_texts(expected["item"]).tolist()
+    assert (
+        canonical_texts(lists["user"]).tolist()
+        == canonical_texts(expected["user"]).tolist()
+    )
+    assert (
+        canonical_texts(lists["item"]).tolist()
+        == canonical_texts(expected["item"]).tolist()
+    )
     own = dict(zip(IDS[asked_as](pd.Series([3, 5])), (5.0, 1.0), strict=True))
     expected = reference.recommend(own={3: 5.0, 5: 1.0}, k=4)["item"]
     items = model.recommend(own=own, k=4)["item"]
@@ -87,7 +100,11 @@ def test_a_saved_model_and_a_fit_know_ids_of_all_types(frame, asked_as, tmp_path
 
 
 def test_a_model_of_an_earlier_version_with_two_texts_of_an_id_still_finds_ids():
-    assert places(pd.Index(["1", "1.0", "2"]), pd.Series([1.0, 2, 3])).tolist() == [0, 2, -1]
+    assert places(pd.Index(["1", "1.0", "2"]), pd.Series([1.0, 2, 3])).tolist() == [
+        0,
+        2,
+        -1,
+    ]
 
 
 @pytest.mark.parametrize("table_as", IDS)
@@ -97,11 +114,15 @@ def test_an_item_table_has_ids_of_all_types(frame, frame_as, table_as):
     table = pd.DataFrame({"item": IDS[table_as](ids), "year": 1990 + ids % 7})
     ratings = with_item_table(ratings_of(with_ids(frame, IDS[frame_as]), BOUNDS), table)
     expected = with_item_table(ratings_of(frame, BOUNDS), table.assign(item=ids))
-    np.testing.assert_array_equal(ratings.item_features.values, expected.item_features.values)
+    np.testing.assert_array_equal(
+        ratings.item_features.values, expected.item_features.values
+    )
 
 
 def test_an_estimator_says_what_it_leaves_out_and_takes_the_declared_facts(frame):
-    odd = pd.concat([frame, pd.DataFrame({"user": [99, 98], "item": [1, None], "rating": [0, 3]})])
+    odd = pd.concat(
+        [frame, pd.DataFrame({"user": [99, 98], "item": [1, None], "rating": [0, 3]})]
+    )
     model = PlainRecommender("bias", bounds=BOUNDS, public=True)
     with pytest.warns(RowsChanged, match="load"):
         assert len(model.fit(odd).users_) == USERS

@@ -67,7 +67,9 @@ def test_a_measurement_costs_what_was_asked(relation, noise):
 
 def people(ratings):
     parts = split(ratings, SplitSpec(test_fraction=0.4), 0)
-    return in_memory({"train": parts.history, "history": parts.history, "test": parts.test})
+    return in_memory(
+        {"train": parts.history, "history": parts.history, "test": parts.test}
+    )
 
 
 def test_blindfolded_it_shows_nothing_of_the_data():
@@ -160,7 +162,11 @@ def test_the_exact_figure_is_that_of_its_definition():
     means = Recommender.of_means(world.shape)
 
     def rmse(predictions):
-        squares = pd.Series((held_out.values - predictions) ** 2.0).groupby(held_out.users).mean()
+        squares = (
+            pd.Series((held_out.values - predictions) ** 2.0)
+            .groupby(held_out.users)
+            .mean()
+        )
         return math.sqrt(squares.clip(upper=4.0).mean())
 
     own = rmse(means.predict(means.personal(history), held_out.users, held_out.items))
@@ -190,13 +196,17 @@ def test_run_and_measurement_enter_the_account_apart_and_compose(clinic):
     model = fit(clinic, measure=0.1)
     spent = dpmf.account(clinic)
     assert [line.title for line in spent.lines] == ["Private biases", TITLE_OF_CHARGE]
-    assert [line.together for line in spent.lines] == pytest.approx([2.0, 0.1], rel=1e-6)
+    assert [line.together for line in spent.lines] == pytest.approx(
+        [2.0, 0.1], rel=1e-6
+    )
     assert spent.n_raw_errors == 1  # the measurement shows none
     together = model.record.fall.price.together
     assert together == pytest.approx(spent.total.epsilon, rel=1e-9)
     assert together == pytest.approx(2.005, abs=0.001)
     spec = model.record.spec
-    assert total(charges(spec, open_anywhere(spec.data), 0.1)).epsilon == pytest.approx(together)
+    assert total(charges(spec, open_anywhere(spec.data), 0.1)).epsilon == pytest.approx(
+        together
+    )
 
 
 def test_a_stored_measurement_is_shown_again_at_no_price_and_enters_another_account(
@@ -214,7 +224,9 @@ def test_a_stored_measurement_is_shown_again_at_no_price_and_enters_another_acco
     assert len(dpmf.account(clinic).entries) == 3
 
 
-def test_what_a_budget_does_not_allow_together_is_refused_before_anything_is_drawn(clinic):
+def test_what_a_budget_does_not_allow_together_is_refused_before_anything_is_drawn(
+    clinic,
+):
     dpmf.account(clinic).set_budget(2.0, DELTA)
     with pytest.raises(BadInput, match="nothing was drawn"):
         fit(clinic)
@@ -238,17 +250,23 @@ def test_data_in_memory_are_measured_and_charged(monkeypatch, tmp_path):
     assert [line.title for line in spent.lines][-1] == TITLE_OF_CHARGE
 
 
-@pytest.mark.parametrize("options", [{"noise": "discrete"}, {"relation": "replace-one"}])
+@pytest.mark.parametrize(
+    "options", [{"noise": "discrete"}, {"relation": "replace-one"}]
+)
 def test_it_follows_the_noise_and_the_relation_of_the_run(clinic, options):
     fall = fit(clinic, **options).record.fall
     assert fall.price.relation == options.get("relation", "add-remove")
     is_discrete = "noise" in options
-    assert all(("discrete" in row.mechanism) == is_discrete for row in fall.price.ledger)
+    assert all(
+        ("discrete" in row.mechanism) == is_discrete for row in fall.price.ledger
+    )
     assert dpmf.account(clinic).lines[-1].together == pytest.approx(0.5, rel=1e-5)
 
 
 @pytest.mark.parametrize("epsilon", [0.0, -1.0, math.nan, math.inf, 1e9])
-def test_an_epsilon_that_no_measurement_may_have_is_refused_before_the_run(clinic, epsilon):
+def test_an_epsilon_that_no_measurement_may_have_is_refused_before_the_run(
+    clinic, epsilon
+):
     with pytest.raises(BadInput, match="must be from"):
         fit(clinic, measure=epsilon)
     assert not dpmf.account(clinic).entries
@@ -295,7 +313,9 @@ def test_it_is_shown_wherever_the_run_is_and_its_receipt_stays(clinic, tmp_path)
 
 
 def test_on_public_data_the_figure_is_exact_and_says_so():
-    model = dpmf.fit("cinema-small", "private-bias", epsilon=2.0, measure=0.1, keep=False)
+    model = dpmf.fit(
+        "cinema-small", "private-bias", epsilon=2.0, measure=0.1, keep=False
+    )
     fall = model.record.fall
     assert fall.price is None
     assert fall.low == fall.value == fall.high > 0.03

@@ -51,7 +51,9 @@ def clinic(tmp_path, monkeypatch):
 
 def fit_run(data, algorithm="private-bias", **more):
     budget = None if algorithm == "bias" else {"epsilon": 1.0, "delta": DELTA}
-    return run(RunSpec.parse(data={"id": data, **more}, algorithm=algorithm, budget=budget))
+    return run(
+        RunSpec.parse(data={"id": data, **more}, algorithm=algorithm, budget=budget)
+    )
 
 
 def by_user(finished_run):
@@ -59,7 +61,9 @@ def by_user(finished_run):
     parts = split_of(finished_run)
     test_ratings, half = parts.test, parts.test.shape.half_range
     errors = test_ratings.values - finished_run.model.predict(
-        finished_run.model.personal(parts.history), test_ratings.users, test_ratings.items
+        finished_run.model.personal(parts.history),
+        test_ratings.users,
+        test_ratings.items,
     )
     each = [
         min(float(np.mean(errors[test_ratings.users == u] ** 2)) / half**2, 1.0)
@@ -72,18 +76,27 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic):
     finished_run = fit_run(clinic)
     exact, users = by_user(finished_run)
     noise = [
-        noisy_score(finished_run, Noise(score_event(2.0), np.random.SeedSequence(seed))).error.value
+        noisy_score(
+            finished_run, Noise(score_event(2.0), np.random.SeedSequence(seed))
+        ).error.value
         for seed in range(DRAWS)
     ]
     share = (exact / made_half(finished_run)) ** 2
     # of the mean clipped error, to first order
     deviation = 2.0 * math.hypot(share, 1 - share) / users
     spread = np.std([(it / made_half(finished_run)) ** 2 for it in noise])
-    assert stats.chi2.cdf(DRAWS * (spread / deviation) ** 2, DRAWS) == pytest.approx(0.5, abs=0.495)
+    assert stats.chi2.cdf(DRAWS * (spread / deviation) ** 2, DRAWS) == pytest.approx(
+        0.5, abs=0.495
+    )
     for wrong in (0.9, 1.1):
-        assert not 0.005 < stats.chi2.cdf(DRAWS * (spread * wrong / deviation) ** 2, DRAWS) < 0.995
+        assert (
+            not 0.005
+            < stats.chi2.cdf(DRAWS * (spread * wrong / deviation) ** 2, DRAWS)
+            < 0.995
+        )
     assert np.mean(noise) == pytest.approx(
-        exact, abs=5 * made_half(finished_run) * deviation / (2 * math.sqrt(share * DRAWS))
+        exact,
+        abs=5 * made_half(finished_run) * deviation / (2 * math.sqrt(share * DRAWS)),
     )
 
 
@@ -109,7 +122,10 @@ def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
     none = np.zeros((12, 0), np.float32)
     fives = Recommender((1.0, 5.0), 5.0, np.zeros(12, np.float32), none)
     far, near = (
-        sums(replace(parts.test, values=np.where(theirs, value, parts.test.values)), model=fives)
+        sums(
+            replace(parts.test, values=np.where(theirs, value, parts.test.values)),
+            model=fives,
+        )
         for value in np.float32([1, 5])
     )
     gone = sums(parts.test.only(~theirs), model=fives)
@@ -126,7 +142,9 @@ def test_the_interval_holds_the_true_error(share, noise):
     draws = [share, 1 - share] + noise * np.random.default_rng(0).normal(size=(5000, 2))
     errors = [error_of_sums(*pair, noise, 2.0) for pair in draws.tolist()]
     coverage = np.mean([it.low <= truth <= it.high for it in errors])
-    assert coverage >= 0.94 and all(0 <= it.low <= it.value <= it.high <= 2 for it in errors)
+    assert coverage >= 0.94 and all(
+        0 <= it.low <= it.value <= it.high <= 2 for it in errors
+    )
     if noise == 0.01 and 0 < share < 1:
         assert coverage <= 0.96
 
@@ -138,7 +156,9 @@ def test_the_deviation_of_a_score_is_that_of_its_draws():
     sums = np.array([n * mean, n * (1 - mean)]) + noise * rng.normal(size=(20_000, 2))
     draws = [error_of_sums(*pair, noise, half).value for pair in sums.tolist()]
     # 20,000 draws tell a deviation to 0.5%
-    assert score_deviation(noise, error, n, half) == pytest.approx(np.std(draws), rel=0.03)
+    assert score_deviation(noise, error, n, half) == pytest.approx(
+        np.std(draws), rel=0.03
+    )
 
 
 def test_it_is_the_error_in_the_released_shape(clinic):
@@ -171,15 +191,23 @@ def test_each_release_enters_the_account(clinic):
 def test_every_noisy_error_comes_with_that_of_own_means_for_the_same_people(clinic):
     """A run of own means has it too, at no price."""
     frame = sweep(
-        clinic, ["user-mean", "private-bias"], epsilons=[1.0], delta=DELTA, noisy_errors=90.0
+        clinic,
+        ["user-mean", "private-bias"],
+        epsilons=[1.0],
+        delta=DELTA,
+        noisy_errors=90.0,
     ).frame()
-    own, biased = (frame[frame.algorithm == name].iloc[0] for name in ("user-mean", "private-bias"))
+    own, biased = (
+        frame[frame.algorithm == name].iloc[0] for name in ("user-mean", "private-bias")
+    )
     assert own.noisy_rmse == biased.noisy_floor
     assert own.noisy_fall == 0
     exact = by_user(fit_run(clinic, "user-mean"))[0]
     assert own.noisy_rmse == pytest.approx(exact, rel=0.03)
     assert biased.noisy_fall_low < biased.noisy_fall < biased.noisy_fall_high
-    released = [line for line in account(clinic).lines if line.title.startswith("error of")]
+    released = [
+        line for line in account(clinic).lines if line.title.startswith("error of")
+    ]
     assert [line.times for line in released] == [1]
 
 
@@ -197,7 +225,9 @@ def test_held_out_ratings_outside_the_domain_are_refused(tmp_path, clinic):
     """Blocks of held-out ratings are checked like those that algorithms learn from."""
 
     def without_bounds(part):
-        return replace(part, rows=replace(part.rows, values=part.rows.values + np.float32(9)))
+        return replace(
+            part, rows=replace(part.rows, values=part.rows.values + np.float32(9))
+        )
 
     (tmp_path / "parts").mkdir()
     ratings = in_files(replace(world(), public=False), 2, tmp_path / "parts")

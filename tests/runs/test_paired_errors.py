@@ -62,7 +62,9 @@ def test_no_user_moves_the_sums_further_than_declared(radius, clip):
     world = worlds.world()
     for model, constant in itertools.product(models(world.shape), CONSTANTS):
         variants = [worlds.with_row(world, worlds.HEAVY, *row) for row in rows()]
-        gone, *others = (total(statistic, variant, model, constant) for variant in variants)
+        gone, *others = (
+            total(statistic, variant, model, constant) for variant in variants
+        )
         for sums in others:
             assert np.isfinite(sums).all()
             assert np.linalg.norm(sums - gone) <= statistic.sensitivity
@@ -73,7 +75,9 @@ def test_no_user_moves_the_sums_further_than_declared(radius, clip):
 def of_one(history, held_out):
     """Tables of three users, of whom the first knows one rating and has one held out."""
     known = Ratings.of([0], [0], [history], **SHAPE)
-    return in_memory({"history": known, "test": Ratings.of([0], [1], [held_out], **SHAPE)})
+    return in_memory(
+        {"history": known, "test": Ratings.of([0], [1], [held_out], **SHAPE)}
+    )
 
 
 @pytest.mark.parametrize("radius", RADII)
@@ -90,7 +94,9 @@ def test_the_worst_users_reach_the_bounds(radius):
     moved = np.linalg.norm(sums[0] - sums[1])
     assert moved == pytest.approx(2 * radius, rel=1e-5)
     assert (
-        moved <= statistic.sensitivity * statistic.replace_one_factor <= 2 * statistic.sensitivity
+        moved
+        <= statistic.sensitivity * statistic.replace_one_factor
+        <= 2 * statistic.sensitivity
     )
 
 
@@ -149,7 +155,10 @@ def test_intervals_hold_the_fall_in_95_of_100_draws(case, has_constant):
     n, z, error, own, constant = case
     statistic = PairedErrors.of(n, z, 1.0 if has_constant else 0.5)
     scale, excess = z * statistic.sensitivity, 0.002
-    differences = own / statistic.own_clip, (constant + excess) / statistic.constant_clip
+    differences = (
+        own / statistic.own_clip,
+        (constant + excess) / statistic.constant_clip,
+    )
     exact = n * np.array([error - 0.5, *differences, 0.5])
     truth = fall(error, min(own, constant) if has_constant else own)
     rng = np.random.default_rng(0)

@@ -43,7 +43,8 @@ from tests.support.dense import rated
 from tests.support.gaussian import delta_of
 
 SEED = np.random.SeedSequence(11)
-MOST_ROUNDED = 2.0**-21 * 30  # a weight loses less than a step of the grid for 2^31 units
+# a weight loses less than a step of the grid for 2^31 units
+MOST_ROUNDED = 2.0**-21 * 30
 
 
 def threshold_event(sigma, failure, most):
@@ -68,7 +69,9 @@ def test_names_of_one_user_show_no_more_often_than_stated(sigma):
     worst = max(rates, key=rates.__getitem__)
     assert shows(1.05 * sigma, threshold, worst) > failure + spread
     closed_form = 1 + sigma * stats.norm.isf(1e-6)
-    assert threshold_event(sigma, 1e-6, 1).threshold == pytest.approx(closed_form, rel=1e-12)
+    assert threshold_event(sigma, 1e-6, 1).threshold == pytest.approx(
+        closed_form, rel=1e-12
+    )
 
 
 def test_a_name_that_nobody_brought_never_passes():
@@ -92,7 +95,9 @@ def divergence(epsilon, mu, failure, with_unit):
     return float(area) + (failure if with_unit else 0.0)
 
 
-@pytest.mark.parametrize(("failure", "epsilon"), [(1e-7, 1.0), (1e-3, 0.1), (0.05, 3.0)])
+@pytest.mark.parametrize(
+    ("failure", "epsilon"), [(1e-7, 1.0), (1e-3, 0.1), (0.05, 3.0)]
+)
 def test_delta_covers_the_mechanism_and_little_more(failure, epsilon):
     leaf = threshold_event(1.5, failure, 10)
     true = max(divergence(epsilon, 1 / 1.5, failure, way) for way in (True, False))
@@ -103,7 +108,9 @@ def test_delta_covers_the_mechanism_and_little_more(failure, epsilon):
 def test_epsilon_is_the_noise_s_at_the_delta_that_is_left():
     """Composed with other releases, under both relations, by every rule, and against delta."""
     event = sequence(
-        threshold_event(4.0, 2e-7, 100), PaddedCount(20.0, UNITS, 1.0, 1.0, 1e-7), Gaussian(3.0)
+        threshold_event(4.0, 2e-7, 100),
+        PaddedCount(20.0, UNITS, 1.0, 1.0, 1e-7),
+        Gaussian(3.0),
     )
     p = 1 - (1 - 2e-7) * (1 - 1e-7)
     assert accounting.failure(event) == pytest.approx(p, rel=1e-9)
@@ -111,7 +118,9 @@ def test_epsilon_is_the_noise_s_at_the_delta_that_is_left():
     assert accounting.epsilon(event, 1e-6) == pytest.approx(
         gaussian.gaussian_epsilon(mu, 1e-6 - p) - math.log1p(-p), rel=1e-9
     )
-    assert accounting.delta(event, accounting.epsilon(event, 1e-6)) == pytest.approx(1e-6, rel=1e-6)
+    assert accounting.delta(event, accounting.epsilon(event, 1e-6)) == pytest.approx(
+        1e-6, rel=1e-6
+    )
     replace_one = math.sqrt(2 / 16 + 1 / 400 + 4 / 9)
     assert accounting.epsilon(event, 1e-6, Relation.REPLACE_ONE) == pytest.approx(
         gaussian.gaussian_epsilon(replace_one, 1e-6 - p), rel=1e-6
@@ -171,13 +180,19 @@ def name_counts(data, most=1000, blocks=3):
 
 def documents(texts):
     words = sorted({word for text in texts for word in text.split()})
-    ids = np.array([words.index(word) for text in texts for word in text.split()], np.int32)
+    ids = np.array(
+        [words.index(word) for text in texts for word in text.split()], np.int32
+    )
     starts = np.cumsum([0, *(len(text.split()) for text in texts)])
     X = np.zeros((len(texts), len(words)))
     np.add.at(X, (np.repeat(np.arange(len(texts)), np.diff(starts)), ids), 1)
     read = Texts(tuple(words), ids, starts.astype(np.int64))
     return Samples.of(
-        csr_array(X), vocabulary=tuple(words), unit="document", name="documents", texts=read
+        csr_array(X),
+        vocabulary=tuple(words),
+        unit="document",
+        name="documents",
+        texts=read,
     )
 
 
@@ -189,7 +204,9 @@ def counts_without(kind, gone, most):
     texts = ["ant bee cat ant", "bee cat dog", "cat dog eel fox aaa", "dog ant"] * 2
     people = np.array([0, 1, 2, 3, 0, 0, 1, 3] if kind == "people" else range(8))
     left = people != gone
-    whole = documents([text for text, is_left in zip(texts, left, strict=True) if is_left])
+    whole = documents(
+        [text for text, is_left in zip(texts, left, strict=True) if is_left]
+    )
     if kind == "people":
         whole = whole.of_people(people[left], 4)
     return dict(zip(whole.vocabulary, name_counts(whole, most), strict=True))
@@ -217,7 +234,9 @@ def test_blocks_do_not_move_the_counts_by_a_bit():
 
 
 def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth():
-    event = sequence(UnitCount(1e-6).event(2.0), *(UnitCount(0.5).event(1.0) for _ in range(40)))
+    event = sequence(
+        UnitCount(1e-6).event(2.0), *(UnitCount(0.5).event(1.0) for _ in range(40))
+    )
     curator = NoisyCurator(in_memory(ratings(), 2), Noise(event, SEED))
     with pytest.raises(PlanViolation, match="UnitCount"):
         curator.padded_count(UnitCount(1e-3))
@@ -235,7 +254,9 @@ def test_users_take_drawn_rows_and_the_others_stay_empty():
     data = ratings()
     slots_data = reshaped(data, PublicShape(units=41, slots=3))
     rows = slots(PublicShape(41, 3), 30)
-    assert len(set(rows.tolist())) == 30 and rows.max() < 41 and slots_data.n_users == 41
+    assert (
+        len(set(rows.tolist())) == 30 and rows.max() < 41 and slots_data.n_users == 41
+    )
     for user in range(30):
         mine = data.only(data.users == user)
         theirs = slots_data.only(slots_data.users == rows[user])
@@ -352,7 +373,10 @@ def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters):
     private = fit(letters, "oneshot-nmf", **released, **options)
     assert private.record.guarantee.status == "PROVEN"
     words = {word for topic in topics(private, 20) for word, _ in topic}
-    assert SECRET not in (samples_of(private).vocabulary or ()) and {"harbour", "museum"} <= words
+    assert (
+        SECRET not in (samples_of(private).vocabulary or ())
+        and {"harbour", "museum"} <= words
+    )
 
 
 def notes(people=None):
@@ -361,7 +385,9 @@ def notes(people=None):
     X[:4, 0] = 2  # hers alone
     X[:, 1] = 1  # everybody's
     X[2, 2] = X[4, 3] = X[5, 4] = 1
-    samples = Samples.of(csr_array(X), vocabulary=tuple("abcde"), unit="document", name="notes")
+    samples = Samples.of(
+        csr_array(X), vocabulary=tuple("abcde"), unit="document", name="notes"
+    )
     return samples if people is None else samples.of_people(np.array(people))
 
 
@@ -379,14 +405,26 @@ def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank):
     where = rng.random((300, 30)) < 0.8
     data = replace(rated(where, rng.integers(1, 6, where.shape), (1, 5)), public=False)
     with pytest.raises(BadInput):
-        fit(data, "dpals", epsilon=3, delta=1e-6, item_choice="private", top_items=20, rank=rank)
+        fit(
+            data,
+            "dpals",
+            epsilon=3,
+            delta=1e-6,
+            item_choice="private",
+            top_items=20,
+            rank=rank,
+        )
 
 
 def films(path, diary=""):
     """A table of 400 users; the title of film 0 is what its first row says."""
-    rows = [f"u{u:03d},{j},{1 + (u + j) % 5},Film {j}" for u in range(400) for j in range(4)]
+    rows = [
+        f"u{u:03d},{j},{1 + (u + j) % 5},Film {j}" for u in range(400) for j in range(4)
+    ]
     path.write_text(
-        "user,item,rating,title\n" + (f"a,0,5,{diary}\n" if diary else "") + "\n".join(rows)
+        "user,item,rating,title\n"
+        + (f"a,0,5,{diary}\n" if diary else "")
+        + "\n".join(rows)
     )
     return f"{path}?bounds=1,5"
 

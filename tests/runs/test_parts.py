@@ -15,7 +15,9 @@ BUDGET = {"epsilon": 2.0, "delta": 1e-6}
 
 
 def spec(algorithm, **parts):
-    return RunSpec.parse(data={"id": "films"} | parts.pop("data", {}), algorithm=algorithm, **parts)
+    return RunSpec.parse(
+        data={"id": "films"} | parts.pop("data", {}), algorithm=algorithm, **parts
+    )
 
 
 @pytest.fixture
@@ -45,10 +47,25 @@ def same(run_spec, whole, parts):
 @pytest.mark.parametrize(
     ("algorithm", "more"),
     [
-        *((name, {}) for name in ("spectral", "ada-dpals", "dp-sgd", "oneshot-nmf", "global-mean")),
+        *(
+            (name, {})
+            for name in (
+                "spectral",
+                "ada-dpals",
+                "dp-sgd",
+                "oneshot-nmf",
+                "global-mean",
+            )
+        ),
         ("dp-nmf", {"parameters": {"start": "mean-row"}}),
         ("dp-nmf", {"parameters": {"start": "private-svd", "outliers": True}}),
-        ("dp-nmf", {"budget": BUDGET | {"relation": "replace-one"}, "split": {"kind": "users"}}),
+        (
+            "dp-nmf",
+            {
+                "budget": BUDGET | {"relation": "replace-one"},
+                "split": {"kind": "users"},
+            },
+        ),
         *(
             ("private-bias", {"data": data, "split": {"kind": kind}})
             for kind in ("random", "users")
@@ -62,7 +79,9 @@ def same(run_spec, whole, parts):
     ],
     ids=str,
 )
-def test_a_model_of_parts_has_the_bits_of_the_one_in_memory(algorithm, more, films, parts):
+def test_a_model_of_parts_has_the_bits_of_the_one_in_memory(
+    algorithm, more, films, parts
+):
     same(spec(algorithm, **{"budget": BUDGET, **more}), films, parts)
 
 
@@ -77,10 +96,15 @@ def test_a_model_of_parts_has_the_bits_of_the_one_in_memory(algorithm, more, fil
     ids=str,
 )
 def test_a_shape_is_released_as_in_memory(data, kind, tmp_path):
-    many = replace(low_rank(n_users=900), labels=tuple(f"film {j * 7 % 17}" for j in range(17)))
+    many = replace(
+        low_rank(n_users=900), labels=tuple(f"film {j * 7 % 17}" for j in range(17))
+    )
     budget = BUDGET | {"epsilon": 20.0}
     run_spec = spec("ada-dpals", budget=budget, data=data, split={"kind": kind})
-    assert same(run_spec, many, in_files(many, 6, tmp_path)).record.released_shape is not None
+    assert (
+        same(run_spec, many, in_files(many, 6, tmp_path)).record.released_shape
+        is not None
+    )
 
 
 def test_nmf_by_sums_explains_as_much(films, parts):
@@ -106,7 +130,9 @@ def test_als_finds_the_same_by_sums(parameters, films, parts):
     there, here = (run(run_spec, input_data=data) for data in (films, parts))
     for name, array in there.arrays.items():
         assert here.arrays[name] == pytest.approx(array, abs=2e-3), name
-    assert here.record.metrics["rmse"] == pytest.approx(there.record.metrics["rmse"], rel=1e-3)
+    assert here.record.metrics["rmse"] == pytest.approx(
+        there.record.metrics["rmse"], rel=1e-3
+    )
     assert len(here.record.curves) == 4
 
 
@@ -115,10 +141,17 @@ def test_als_finds_the_same_by_sums(parameters, films, parts):
     [
         ("als", {"parameters": {"solver": "cg"}}, "ratings"),
         ("als", {"parameters": {"ratings_per_user": 5}}, "ratings"),
-        *((name, {}, "ratings") for name in ("slope-one", "sketch", "fw", "robust-nmf")),
+        *(
+            (name, {}, "ratings")
+            for name in ("slope-one", "sketch", "fw", "robust-nmf")
+        ),
         ("private-bias", {"split": {"kind": "window"}}, "--split"),
         ("private-bias", {"split": {"least_judged": 2}}, "--least-judged"),
-        ("private-bias", {"data": {"item_choice": "private", "min_item_count": 3}}, "item_count"),
+        (
+            "private-bias",
+            {"data": {"item_choice": "private", "min_item_count": 3}},
+            "item_count",
+        ),
         ("private-bias", {"data": {"min_df": 3}}, "'min_df'"),
         ("private-bias", {"data": {"min_item_count": 10_000}}, "ratings"),
     ],

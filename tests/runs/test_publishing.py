@@ -48,7 +48,9 @@ def private(n_users=211):
     """Ratings that are not public, whose items have ids of their own."""
     data_set = low_rank(n_users=n_users)
     return replace(
-        data_set, public=False, labels=tuple(f"film-{j}" for j in range(data_set.n_items))
+        data_set,
+        public=False,
+        labels=tuple(f"film-{j}" for j in range(data_set.n_items)),
     )
 
 
@@ -60,7 +62,9 @@ def as_ours(run, mine, ids):
     """The predicted ratings of all items (n_items,) and the list of ten, by the run's own model."""
     model, places = run.model, [ids.index(item) for item in mine]
     if hasattr(model, "user_factors"):  # of the people who trained it
-        model = replace(model, user_factors=np.zeros((0, 0)), user_offsets=np.zeros((0, 0)))
+        model = replace(
+            model, user_factors=np.zeros((0, 0)), user_offsets=np.zeros((0, 0))
+        )
     one = Ratings.of(
         [0] * len(mine),
         places,
@@ -78,7 +82,9 @@ def as_ours(run, mine, ids):
 
 
 @pytest.mark.parametrize(("algorithm", "options"), MODELS, ids=str)
-def test_a_saved_model_predicts_and_recommends_as_the_run_does(tmp_path, algorithm, options):
+def test_a_saved_model_predicts_and_recommends_as_the_run_does(
+    tmp_path, algorithm, options
+):
     run = fit(private(), algorithm, **options)
     folder = run.save(tmp_path / "model")
     loaded = load_model(folder)
@@ -102,16 +108,23 @@ def test_without_a_proof_no_epsilon_is_stated(tmp_path):
     statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
     assert statement["warning"] == WARNING
     assert set(statement["privacy_loss"]["privacy_parameters"].values()) == {None}
-    assert not re.search(r"(ε|epsilon) ?= ?\d", (folder / "privacy.html").read_text("utf-8"))
+    assert not re.search(
+        r"(ε|epsilon) ?= ?\d", (folder / "privacy.html").read_text("utf-8")
+    )
 
 
 def test_what_others_wrote_is_text(tmp_path):
     nasty = "</script><script>alert(1)</script> | # *b*"
     data = replace(private(), labels=(nasty, *(f"x{j}" for j in range(16))))
-    folder = save(fit(data, "private-bias", epsilon=1.0), tmp_path / "m", about={"name": nasty})
+    folder = save(
+        fit(data, "private-bias", epsilon=1.0), tmp_path / "m", about={"name": nasty}
+    )
     assert "<script>alert" not in (folder / "privacy.html").read_text("utf-8")
     assert load_model(folder).item_ids[0] == nasty
-    assert yaml.safe_load((folder / "privacy.yaml").read_text())["product"]["name"] == nasty
+    assert (
+        yaml.safe_load((folder / "privacy.yaml").read_text())["product"]["name"]
+        == nasty
+    )
 
 
 def test_public_features_and_titles_are_released(tmp_path):

@@ -34,7 +34,9 @@ def parts(films, catalogue, tmp_path):
 
 
 def spec(data_id, **data):
-    return RunSpec.of(dataset=data_id, algorithm="spectral", epsilon=5.0, delta=1e-6, **data)
+    return RunSpec.of(
+        dataset=data_id, algorithm="spectral", epsilon=5.0, delta=1e-6, **data
+    )
 
 
 def both(**data):

@@ -72,7 +72,12 @@ def test_what_is_not_there_is_none(tmp_path):
     store = Store(tmp_path)
     assert store.get("a") is None
     assert not store.has("a") and store.rows() == [] and store.summaries(["a"]) == {}
-    for ask in (store.delete, store.owner, store.pin, lambda key: store.annotate(key, "", "")):
+    for ask in (
+        store.delete,
+        store.owner,
+        store.pin,
+        lambda key: store.annotate(key, "", ""),
+    ):
         with pytest.raises(BadInput):
             ask("a")
 
@@ -87,7 +92,10 @@ def test_rows_are_light_and_newest_first(tmp_path):
         "tags": "mine, old",
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
-    assert store.epsilons("small", "dpals") == [2.0] and store.epsilons("small", "als") == []
+    assert (
+        store.epsilons("small", "dpals") == [2.0]
+        and store.epsilons("small", "als") == []
+    )
 
 
 def test_what_is_not_finite_is_null(tmp_path):
@@ -95,7 +103,10 @@ def test_what_is_not_finite_is_null(tmp_path):
     store.put(small_run("a", rmse=float("nan")))
     back = store.get("a")
     assert back.record.metrics == {"rmse": None}
-    assert to_json({"a": [float("inf"), np.float32(0.5), np.int64(3)]}) == '{"a": [null, 0.5, 3]}'
+    assert (
+        to_json({"a": [float("inf"), np.float32(0.5), np.int64(3)]})
+        == '{"a": [null, 0.5, 3]}'
+    )
 
 
 def test_deleted_and_replaced_runs_give_their_room_back(tmp_path):
@@ -117,7 +128,12 @@ def test_deleted_and_replaced_runs_give_their_room_back(tmp_path):
 def test_objects_are_refused_before_anything_is_written(tmp_path):
     store = Store(tmp_path)
     with pytest.raises(TypeError, match="item_titles"):
-        store.put(Run(small_run("a").record, {"item_titles": np.array(["x", None], dtype=object)}))
+        store.put(
+            Run(
+                small_run("a").record,
+                {"item_titles": np.array(["x", None], dtype=object)},
+            )
+        )
     assert store.rows() == []
 
 
@@ -133,8 +149,14 @@ def test_owner_and_pin_stay_with_a_run(tmp_path):
     assert sorted(store.run_keys()) == ["a", "b", "c"] and store.count() == 3
     with pytest.raises(BadInput):
         store.annotate("b", "x" * 2001, "")
-    rows = {row["key"]: (row["pinned"], row["note"], row["tags"]) for row in store.rows()}
-    assert rows == {"a": (True, "", ""), "b": (False, "a note", "one, two"), "c": (False, "", "")}
+    rows = {
+        row["key"]: (row["pinned"], row["note"], row["tags"]) for row in store.rows()
+    }
+    assert rows == {
+        "a": (True, "", ""),
+        "b": (False, "a note", "one, two"),
+        "c": (False, "", ""),
+    }
     assert store.sizes().keys() == rows.keys() and min(store.sizes().values()) > 500
 
 
@@ -154,7 +176,10 @@ def test_a_run_is_found_by_its_specification(tmp_path):
     assert found.record == whole.record and found.arrays.keys()
     assert other.record.cached and not other.arrays
     assert other.spec == shipped.canonical()
-    assert [it and it["key"] for it in store.find_all([shipped, spec])] == [other.key, run.key]
+    assert [it and it["key"] for it in store.find_all([shipped, spec])] == [
+        other.key,
+        run.key,
+    ]
 
 
 DAMAGE = {
@@ -186,7 +211,9 @@ def test_a_damaged_run_is_named_never_served_and_can_be_deleted(tmp_path, harm):
 
 
 def test_a_file_that_is_no_store_is_named(tmp_path):
-    (tmp_path / FILE).write_text("not a database, and long enough to be seen as none" * 50)
+    (tmp_path / FILE).write_text(
+        "not a database, and long enough to be seen as none" * 50
+    )
     with pytest.raises(BadInput, match=str(tmp_path)):
         Store(tmp_path)
 
@@ -337,7 +364,11 @@ def test_killed_before_or_after_the_commit(tmp_path, moment):
     store = Store(tmp_path)
     store.put(small_run("early"))
     assert spawn(PUT_AND_DIE, str(tmp_path), moment).wait() == -signal.SIGKILL
-    assert store.check() == [] and store.has("early") and store.has("cut") is (moment == "after")
+    assert (
+        store.check() == []
+        and store.has("early")
+        and store.has("cut") is (moment == "after")
+    )
     store.put(small_run("later"))  # the lock went with its process
     assert store.has("later")
 

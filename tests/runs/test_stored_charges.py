@@ -30,7 +30,9 @@ def path(tmp_path, monkeypatch):
     monkeypatch.delenv("DPMF_CATALOGUE", raising=False)
     monkeypatch.delenv(accounts.LEDGER)
     rng = np.random.default_rng(3)
-    rows = [(f"u{u}", f"i{i}", rng.integers(1, 6)) for u in range(40) for i in range(12)]
+    rows = [
+        (f"u{u}", f"i{i}", rng.integers(1, 6)) for u in range(40) for i in range(12)
+    ]
     pd.DataFrame(rows, columns=["user", "item", "rating"]).to_csv(tmp_path / "mine.csv")
     return f"{tmp_path / 'mine.csv'}?bounds=1,5&users=40&items=12"
 
@@ -76,7 +78,9 @@ def test_a_stored_run_enters_an_account_again_that_was_removed(path, fitted):
     assert total(account) == pytest.approx(1.0, rel=1e-6)
 
 
-def test_another_draw_of_the_same_run_does_not_stand_for_the_stored_one(path, fitted, tmp_path):
+def test_another_draw_of_the_same_run_does_not_stand_for_the_stored_one(
+    path, fitted, tmp_path
+):
     """Both have one key, but each has noise of its own."""
     ledger = tmp_path / "two.ledger"
     dpmf.fit(path, BIAS, **BUDGET, keep=False, ledger=ledger)
@@ -86,7 +90,9 @@ def test_another_draw_of_the_same_run_does_not_stand_for_the_stored_one(path, fi
     assert total(dpmf.account(path, ledger)) == pytest.approx(expected, rel=1e-5)
 
 
-def test_a_run_of_an_earlier_version_is_charged_where_it_is_shown(path, fitted, tmp_path):
+def test_a_run_of_an_earlier_version_is_charged_where_it_is_shown(
+    path, fitted, tmp_path
+):
     """It has no receipt, so nothing tells which entry of an account is its own."""
     store = Store()
     (key,) = store.run_keys()
@@ -104,7 +110,9 @@ SWEEP = ("sweep", "--algorithms", BIAS, "--epsilons", "1", "--delta", "1e-5")
 
 
 @pytest.mark.parametrize("words", [FIT, SWEEP])
-def test_commands_charge_a_stored_run_to_the_ledger_of_the_call(words, path, fitted, tmp_path):
+def test_commands_charge_a_stored_run_to_the_ledger_of_the_call(
+    words, path, fitted, tmp_path
+):
     ledger = Account(tmp_path / "later.ledger")
     command = [*words, "--dataset", path, "--ledger", str(ledger.file)]
     assert main(command) == EXIT_OK
@@ -116,7 +124,9 @@ def test_commands_charge_a_stored_run_to_the_ledger_of_the_call(words, path, fit
     assert ledger.entries == ()
 
 
-@pytest.mark.parametrize("words", ["runs show {}", "runs export {} --json", "runs report {}"])
+@pytest.mark.parametrize(
+    "words", ["runs show {}", "runs export {} --json", "runs report {}"]
+)
 def test_commands_that_show_a_run_charge_it(words, path, fitted, tmp_path, monkeypatch):
     ledger = Account(tmp_path / "later.ledger")
     monkeypatch.setenv(accounts.LEDGER, str(ledger.file))
@@ -175,7 +185,9 @@ def test_a_page_shows_no_stored_run_that_a_budget_refuses(path, engine):
     assert account.entries == ()
 
 
-def test_a_selection_in_memory_is_charged_again_after_its_account_was_removed(path, engine):
+def test_a_selection_in_memory_is_charged_again_after_its_account_was_removed(
+    path, engine
+):
     search = TuneSpec.parse(
         data={"id": path},
         algorithm=BIAS,

@@ -81,7 +81,9 @@ def test_a_sweep_is_refused_whole_before_its_first_run():
 
 
 def test_summaries_hold_every_draw_and_only_finished_runs():
-    points = sweep(methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)).points()
+    points = sweep(
+        methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)
+    ).points()
     runs = runs_of(points)
     assert [
         (it.median, it.low, it.high, it.draws)

@@ -2,7 +2,11 @@
 
 from typing import Any
 
-GOOD = [(user, item, float(1 + (user * item) % 5)) for user in range(1, 7) for item in range(1, 6)]
+GOOD = [
+    (user, item, float(1 + (user * item) % 5))
+    for user in range(1, 7)
+    for item in range(1, 6)
+]
 ROWS = [[str(user), str(item), value] for user, item, value in GOOD]
 
 
@@ -11,8 +15,15 @@ def _text(row: str, header: str = "", below: str = "") -> bytes:
     return "\n".join([*filter(None, [header]), *lines, below]).encode()
 
 
-def _case(file: str, content: bytes, facts: str, expected: list[list[Any]] | None = None) -> Any:
-    return {"file": file, "content": content, "facts": facts, "expected": expected or ROWS}
+def _case(
+    file: str, content: bytes, facts: str, expected: list[list[Any]] | None = None
+) -> Any:
+    return {
+        "file": file,
+        "content": content,
+        "facts": facts,
+        "expected": expected or ROWS,
+    }
 
 
 OPEN_QUOTE = [*ROWS, ["7", '"open', 3.0], ["7", "1", 5.0]]
@@ -43,7 +54,10 @@ COPIES = [
     _case("numbered.csv", _text("{u},{i},{r},1407784483", "0,1,2,3"), "bounds=1,5"),
     _case(
         "drawn.sql.txt",
-        _text("| {u} | {i} | {r} |", "+---+---+---+\n| user | item | rating |\n+---+---+---+"),
+        _text(
+            "| {u} | {i} | {r} |",
+            "+---+---+---+\n| user | item | rating |\n+---+---+---+",
+        ),
         "bounds=1,5",
     ),
     _case(
@@ -85,6 +99,12 @@ COPIES = [
         "wide-with-age.csv",
         b"person,age,A,B\nP1,21,,2\nP2,33,5,\nP3,41,1,4\nP1,21,3,\n",
         "bounds=1,5&layout=wide&leave=age",
-        [["P1", "B", 2.0], ["P2", "A", 5.0], ["P3", "A", 1.0], ["P3", "B", 4.0], ["P1", "A", 3.0]],
+        [
+            ["P1", "B", 2.0],
+            ["P2", "A", 5.0],
+            ["P3", "A", 1.0],
+            ["P3", "B", 4.0],
+            ["P1", "A", 3.0],
+        ],
     ),
 ]

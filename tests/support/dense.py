@@ -16,13 +16,17 @@ def rectangle(
 ) -> Ratings:
     """Ratings (n, m) of rank three about their mid-range 3, observed as densely; user 0 empty."""
     random = np.random.default_rng(7)
-    truth = 3 + random.normal(size=(n, 3)) @ np.diag(sizes) @ random.normal(size=(3, m)) / 2
+    truth = (
+        3 + random.normal(size=(n, 3)) @ np.diag(sizes) @ random.normal(size=(3, m)) / 2
+    )
     where = random.random((n, m)) < density
     where[0] = False
     return rated(where, truth, BOUNDS)
 
 
-def rated(where: Array, values: Any = 1.0, bounds: tuple[float, float] = (0.0, 1.0)) -> Ratings:
+def rated(
+    where: Array, values: Any = 1.0, bounds: tuple[float, float] = (0.0, 1.0)
+) -> Ratings:
     """Public ratings where a matrix (n_users, n_items) is true; values: one, or a matrix."""
     shape = dict(zip(("n_users", "n_items"), where.shape, strict=True))
     values = np.broadcast_to(values, where.shape)[where]
@@ -43,16 +47,25 @@ def counts(ids: Array, size: int) -> Array:
 
 def user_means(data: Ratings, values: Any) -> Array:
     """Every user's mean of values of her ratings (n_users,), 0 where there are none."""
-    return np.bincount(data.users, values, data.n_users) / counts(data.users, data.n_users)
+    return np.bincount(data.users, values, data.n_users) / counts(
+        data.users, data.n_users
+    )
 
 
 def centred(data: Ratings) -> Array:
     """Ratings less their user's mean."""
-    return np.asarray(data.values - user_means(data, data.values)[data.users], np.float64)
+    return np.asarray(
+        data.values - user_means(data, data.values)[data.users], np.float64
+    )
 
 
 def ridge_rows(
-    rows: Array, columns: Array, values: Array, factors: Array, ridge: Array, base: Any = 0
+    rows: Array,
+    columns: Array,
+    values: Array,
+    factors: Array,
+    ridge: Array,
+    base: Any = 0,
 ) -> Array:
     """Dense float64 least squares, one row for each entry of `ridge`."""
     out = np.zeros((len(ridge), factors.shape[1]))

@@ -18,7 +18,9 @@ from dpmf_core.jobs.worker import Worker
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.store import Store
 
-WAIT = 300.0  # seconds before a test that hangs fails: kernels may be compiled meanwhile
+WAIT = (
+    300.0  # seconds before a test that hangs fails: kernels may be compiled meanwhile
+)
 CATALOGUE = "tests.support.two_sets"
 QUICK: dict[str, Any] = {
     "data": {"id": "small"},
@@ -101,7 +103,9 @@ class Gated:
     def model_dump_json(self) -> str:
         return self.name
 
-    def measure(self, report: Callable[[Progress], None], stopped: Callable[[], bool]) -> str:
+    def measure(
+        self, report: Callable[[Progress], None], stopped: Callable[[], bool]
+    ) -> str:
         gate = gates[self.name]
         gate.times += 1
         gate.stopped = stopped

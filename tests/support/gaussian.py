@@ -18,9 +18,13 @@ def delta_of(mu: float, epsilon: float) -> float:
 def epsilon_of(multipliers: Iterable[float], delta: float) -> float:
     """Epsilon of Gaussian releases with these noise multipliers together."""
     mu = math.sqrt(sum(z**-2.0 for z in multipliers))
-    return float(brentq(lambda epsilon: delta_of(mu, epsilon) - delta, 0.0, 500.0, xtol=1e-13))
+    return float(
+        brentq(lambda epsilon: delta_of(mu, epsilon) - delta, 0.0, 500.0, xtol=1e-13)
+    )
 
 
 def mu_of(epsilon: float, delta: float) -> float:
     """The mu at which one release costs epsilon."""
-    return float(brentq(lambda mu: delta_of(mu, epsilon) - delta, 1e-6, 60.0, xtol=1e-13))
+    return float(
+        brentq(lambda mu: delta_of(mu, epsilon) - delta, 1e-6, 60.0, xtol=1e-13)
+    )

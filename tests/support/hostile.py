@@ -27,7 +27,16 @@ from dpmf_datasets import sandbox, session_files
 
 SECONDS = 5
 TOKENS = (
-    *(b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"nan", b"-inf", b"1e999", b"9" * 40, b"-0"),
+    *(
+        b"\x00",
+        b"\xff\xfe",
+        b"\xef\xbb\xbf",
+        b"nan",
+        b"-inf",
+        b"1e999",
+        b"9" * 40,
+        b"-0",
+    ),
     *(b'"', b"'", b"\r", b"\n\n", b",,,,", b";", b"\t", b"=1+1", b"@SUM(A1)", b"../"),
     *(b"/etc/passwd", b"C:\\", b"\\\\?\\", b"{", b"<script>", b"PK\x03\x04", b"PAR1"),
     *(b"\x1f\x8b", b"user", b"rating", "Ж\u202e😀".encode(), b" " * 300),
@@ -93,10 +102,16 @@ SOUND: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
     ],
     "zip": lambda: [
         ("a.zip", zipped({"ratings.csv": _table()})),
-        ("a.zip", zipped({f"d/{k}.txt": TEXT[20 * k : 20 * k + 200] for k in range(5)})),
+        (
+            "a.zip",
+            zipped({f"d/{k}.txt": TEXT[20 * k : 20 * k + 200] for k in range(5)}),
+        ),
         ("a.zip", zipped({f"p/{k}.png": _picture() for k in range(4)})),
     ],
-    "text": lambda: [("a.txt", TEXT), ("a.csv", b"\n".join([b"ID\ttitle\tURL", *TITLES]))],
+    "text": lambda: [
+        ("a.txt", TEXT),
+        ("a.csv", b"\n".join([b"ID\ttitle\tURL", *TITLES])),
+    ],
 }
 
 
@@ -120,7 +135,8 @@ def mutated(content: bytes, rng: np.random.Generator) -> bytes:
                 buffer[at:at] = TOKENS[int(rng.integers(len(TOKENS)))]
             case 5:
                 buffer[at : at + 4] = struct.pack(
-                    "<I", int(rng.choice([0, 1, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 20, 1 << 28]))
+                    "<I",
+                    int(rng.choice([0, 1, 0x7FFFFFFF, 0xFFFFFFFF, 1 << 20, 1 << 28])),
                 )
             case 6:
                 other = int(rng.integers(len(buffer)))
@@ -139,10 +155,14 @@ def damaged_files(kind: str, count: int, seed: int = 0) -> Iterator[tuple[str, b
     sound = SOUND[kind]()
     for _ in range(count):
         name, content = sound[int(rng.integers(len(sound)))]
-        if kind == "zip" and rng.random() < 0.5:  # damage within: the archive itself is sound
+        # damage within: the archive itself is sound
+        if kind == "zip" and rng.random() < 0.5:
             with zipfile.ZipFile(io.BytesIO(content)) as archive:
                 content = zipped(
-                    {member: mutated(archive.read(member), rng) for member in archive.namelist()}
+                    {
+                        member: mutated(archive.read(member), rng)
+                        for member in archive.namelist()
+                    }
                 )
         else:
             content = mutated(content, rng)
@@ -162,7 +182,12 @@ def _claiming() -> bytes:
         + struct.pack("<2I2i", 5, 8, 40_000, 40_000)
         + struct.pack("<2H4s", 1, 3, b"fea")
     )
-    return HEADER + struct.pack("<2I", 14, len(claims) + 8) + claims + struct.pack("<2I", 9, 0)
+    return (
+        HEADER
+        + struct.pack("<2I", 14, len(claims) + 8)
+        + claims
+        + struct.pack("<2I", 9, 0)
+    )
 
 
 def _zipped_zeros(name: str) -> bytes:
@@ -186,7 +211,9 @@ def _zip_with_link() -> bytes:
 
 
 def _words() -> bytes:
-    words = itertools.islice(itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=5), 1_000_000)
+    words = itertools.islice(
+        itertools.product("abcdefghijklmnopqrstuvwxyz", repeat=5), 1_000_000
+    )
     return "\n".join([" ".join(map("".join, words)), "abc def", "ghi jkl"]).encode()
 
 
@@ -257,6 +284,7 @@ def _deep_json() -> bytes:
 
 ZEROS = b"\x00" * (1 << 20)
 HEADER = b"MATLAB 5.0 MAT-file".ljust(124) + b"\x00\x01IM"
+# what is made to hurt: by what it is
 BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a zip of 3 GB": ("a.zip", lambda: _zipped_zeros("a.txt")),
     "a zip of 3 GB called a table": ("a.zip", lambda: _zipped_zeros("a.csv")),
@@ -269,13 +297,19 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a link": ("a.zip", _zip_with_link),
     "zips in zips": ("a.zip", lambda: _nested_zip(60)),
     "ten million columns": ("a.csv", lambda: b",".join([b"c"] * 10_000_000) + b"\n"),
-    "ten million columns, named": ("a.csv", lambda: b"user,item,rating" + b",x" * 10_000_000),
+    "ten million columns, named": (
+        "a.csv",
+        lambda: b"user,item,rating" + b",x" * 10_000_000,
+    ),
     "one endless line": ("a.csv", lambda: b"user,item,rating\n" + b"1" * 50_000_000),
     "an open quote": ("a.csv", lambda: b'user,item,rating\n"' + b"a,b\n" * 5_000_000),
     "ten million lines": ("a.txt", lambda: b"ab\n" * 10_000_000),
     "a million words": ("a.txt", _words),
     "nothing": ("a.csv", lambda: b""),
-    "a pickle": ("a.mat", lambda: b"\x80\x04cposix\nsystem\n(S'touch /tmp/dpmf-pwned'\ntR."),
+    "a pickle": (
+        "a.mat",
+        lambda: b"\x80\x04cposix\nsystem\n(S'touch /tmp/dpmf-pwned'\ntR.",
+    ),
     "a cell far away": ("a.xlsx", _far_cell),
     "a sheet of repeats": ("a.ods", _ods),
     "sixty million cells": ("a.parquet", _long_parquet),
@@ -284,8 +318,11 @@ BOMBS: dict[str, tuple[str, Callable[[], bytes]]] = {
         "a.parquet",
         lambda: _parquet_of({f"c{at}": pa.array([1]) for at in range(5_000)}),
     ),
-    "a name of a million letters": ("a.csv", lambda: b"user,item,rating," + b"x" * 1_000_000),
-}  # what is made to hurt: by what it is
+    "a name of a million letters": (
+        "a.csv",
+        lambda: b"user,item,rating," + b"x" * 1_000_000,
+    ),
+}
 
 
 def read(name: str, content: bytes, facts: dict[str, str]) -> None:

@@ -20,10 +20,15 @@ def made_up(spec: RunSpec) -> Run:
     kind, text = REGISTRY[spec.algorithm], spec.model_dump_json()
     guarantee = kind().guarantee()
     quarters = [
-        {"from": 10.0**n, "to": 10.0 ** (n + 1), "rmse": figure(f"{text}{n}")} for n in range(4)
+        {"from": 10.0**n, "to": 10.0 ** (n + 1), "rmse": figure(f"{text}{n}")}
+        for n in range(4)
     ]
     curve = "test_rmse" if kind.task == "ratings" else "objective"
-    names = [curve, "train_rmse", *["validation_rmse"] * (spec.split.validation_fraction > 0)]
+    names = [
+        curve,
+        "train_rmse",
+        *["validation_rmse"] * (spec.split.validation_fraction > 0),
+    ]
     n_steps = min(20, max(3, int(spec.parameters.get("steps", 3))))
     budget: dict[str, Any] = spec.budget.model_dump(mode="json") if spec.budget else {}
     return run_of(
@@ -34,7 +39,8 @@ def made_up(spec: RunSpec) -> Run:
         metrics={it: figure(text + it) for it in METRICS} | {"trivial_objective": 1.6},
         buckets={"activity": quarters, "popularity": quarters},
         curves=[
-            {"step": float(step)} | {name: figure(f"{text}{name}{step}") for name in names}
+            {"step": float(step)}
+            | {name: figure(f"{text}{name}{step}") for name in names}
             for step in range(1, n_steps + 1)
         ],
         epsilon={"exact": budget.get("epsilon")},

@@ -7,7 +7,14 @@ from dataclasses import dataclass
 
 FIRST = ["amber", "bronze", "cobalt", "dusky", "ebony", "flint", "golden", "hazel"]
 SECOND = ["owl", "lynx", "heron"]
-BROKEN_RATINGS = ("n/a", "five", "", "9.5", "-3")  # ratings that are none, or outside the scale
+# ratings that are none, or outside the scale
+BROKEN_RATINGS = (
+    "n/a",
+    "five",
+    "",
+    "9.5",
+    "-3",
+)
 
 
 @dataclass(frozen=True)
@@ -39,4 +46,6 @@ def messy_table(people: int = 1200, items: int = 60, seed: int = 0) -> MessyTabl
             dates.add(day)
             rows.append(f"{client},{programme},{stars},{day}")
     content = "\n".join(["client_ref,programme,stars,watched_on", *rows]) + "\n"
-    return MessyTable(content.encode(), frozenset({*clients, *programmes, *dates}), len(rows))
+    return MessyTable(
+        content.encode(), frozenset({*clients, *programmes, *dates}), len(rows)
+    )

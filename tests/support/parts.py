@@ -5,7 +5,13 @@ from pathlib import Path
 
 from dpmf_core.data.partitioned import LazyParts, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
-from dpmf_datasets.partitions import Manifest, file_of, finish, of_folder, write_partition
+from dpmf_datasets.partitions import (
+    Manifest,
+    file_of,
+    finish,
+    of_folder,
+    write_partition,
+)
 
 
 class CountedParts(LazyParts):
@@ -46,7 +52,9 @@ def in_files(ratings: Ratings, n_parts: int, folder: Path) -> PartitionedRatings
         labels=ratings.labels,
         parts=tuple(hashes),
         feature_names=None if features is None else features.names,
-        features=None if features is None else tuple(map(tuple, features.values.tolist())),
+        features=None
+        if features is None
+        else tuple(map(tuple, features.values.tolist())),
     )
     finish(folder, manifest)
     return of_folder(folder, manifest)

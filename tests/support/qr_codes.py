@@ -39,11 +39,17 @@ def text_of(image: str) -> str:
     level_and_mask = (_number(format_bits) ^ FORMAT_MASK) >> 10
     mask = MASKS[level_and_mask & 0b111]
     bits = [
-        int(modules[row, column]) ^ (not mask(row, column)) for row, column in _data_places(size)
+        int(modules[row, column]) ^ (not mask(row, column))
+        for row, column in _data_places(size)
     ]
     n_blocks, length = BLOCKS[f"{version}{LEVELS[level_and_mask >> 3]}"]
     taken = [bits[at : at + 8] for at in range(0, 8 * n_blocks * length, 8)]
-    data = [bit for block in range(n_blocks) for byte in taken[block::n_blocks] for bit in byte]
+    data = [
+        bit
+        for block in range(n_blocks)
+        for byte in taken[block::n_blocks]
+        for bit in byte
+    ]
     assert _number(data[:4]) == IN_BYTES
     end = 12 + 8 * _number(data[4:12])
     letters = [_number(data[at : at + 8]) for at in range(12, end, 8)]
@@ -55,8 +61,12 @@ def _modules(svg: str) -> np.ndarray:
     size = int(re.search(r"width='(\d+)'", svg)[1])
     modules = np.zeros((size, size), int)
     x = y = 0.0
-    for command, text in re.findall(r"([Mmh])([-\d. ]+)", svg.split("class='qrline'")[1]):
-        numbers = [float(number) for number in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", text)]
+    for command, text in re.findall(
+        r"([Mmh])([-\d. ]+)", svg.split("class='qrline'")[1]
+    ):
+        numbers = [
+            float(number) for number in re.findall(r"-?(?:\d+\.?\d*|\.\d+)", text)
+        ]
         if command == "M":
             x, y = numbers
         elif command == "m":

@@ -14,7 +14,12 @@ def sparse_rows(seed: int = 0) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.n
     mask[3], mask[7], mask[5] = False, True, np.arange(M) == 11
     starts = np.concatenate([[0], np.cumsum(mask.sum(1))])
     columns = np.nonzero(mask)[1].astype(np.int32)
-    return starts, columns, random.normal(size=len(columns)), random.random(len(columns)) + 0.1
+    return (
+        starts,
+        columns,
+        random.normal(size=len(columns)),
+        random.random(len(columns)) + 0.1,
+    )
 
 
 def systems(
@@ -28,5 +33,7 @@ def systems(
         f = factors[columns[span]].astype(float)
         wf = f if weights is None else weights[span, None] * f
         penalties = float(penalty) * np.eye(f.shape[1])
-        every.append((wf.T @ f + (0 if base is None else base) + penalties, wf.T @ values[span]))
+        every.append(
+            (wf.T @ f + (0 if base is None else base) + penalties, wf.T @ values[span])
+        )
     return every

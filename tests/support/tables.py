@@ -17,7 +17,12 @@ def point(method: str, epsilon: float | None, seed: int, **more: Any) -> Point:
     budget = {} if epsilon is None else {"epsilon": epsilon, "delta": 1e-6}
     noise = {"noise": "none"} if algorithm != method else {}
     spec = RunSpec.of(
-        dataset="cinema-small", algorithm=algorithm, seed=seed, **budget, **noise, **more
+        dataset="cinema-small",
+        algorithm=algorithm,
+        seed=seed,
+        **budget,
+        **noise,
+        **more,
     )
     return Point(spec.canonical(), spec.kind.title, epsilon)
 
@@ -31,7 +36,12 @@ def table(figures: Figures, metric: str = "rmse", **summary: Any) -> Draws:
     for (method, epsilon), draws in figures.items():
         for seed, figure in enumerate(draws):
             points.append(point(method, epsilon, seed))
-            proven = {"guarantee": "PROVEN", "unit": "user", "epsilon": epsilon, "public": True}
+            proven = {
+                "guarantee": "PROVEN",
+                "unit": "user",
+                "epsilon": epsilon,
+                "public": True,
+            }
             finished = {**proven, "metrics": {metric: figure}, **summary}
             summaries.append(None if figure is None else finished)
     return Draws.of(points, summaries)

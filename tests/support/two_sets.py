@@ -8,7 +8,11 @@ import dpmf_datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
 
-SHAPES = {"small": (210, 40, 5_000), "medium": (2_100, 300, 120_000), "own": (210, 40, 5_000)}
+SHAPES = {
+    "small": (210, 40, 5_000),
+    "medium": (2_100, 300, 120_000),
+    "own": (210, 40, 5_000),
+}
 
 
 def load(data_id: str) -> Ratings:

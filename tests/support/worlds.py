@@ -16,9 +16,17 @@ def summaries(runs: WorldRuns, error: Error) -> Iterator[dict[str, Any]]:
     numbers = {world: number for number, world in enumerate(runs.worlds)}
     for point in runs.points:
         spec = point.spec
-        proven = {"guarantee": "PROVEN", "unit": "user", "epsilon": point.epsilon, "public": True}
+        proven = {
+            "guarantee": "PROVEN",
+            "unit": "user",
+            "epsilon": point.epsilon,
+            "public": True,
+        }
         figure = error(numbers[spec.data], spec.algorithm, point.epsilon)
-        yield {**proven, "metrics": {runs.metric: figure, METRICS[runs.metric].floor: AT_FLOOR}}
+        yield {
+            **proven,
+            "metrics": {runs.metric: figure, METRICS[runs.metric].floor: AT_FLOOR},
+        }
 
 
 def range_by_hand(runs: WorldRuns, error: Error) -> UnpaidRange:

@@ -41,7 +41,8 @@ def opened(page, **query):
 def address_of(app):
     """What the address says; the test client has some values as lists."""
     return {
-        it: text if isinstance(text, str) else text[-1] for it, text in app.query_params.items()
+        it: text if isinstance(text, str) else text[-1]
+        for it, text in app.query_params.items()
     }
 
 
@@ -75,7 +76,14 @@ def test_the_teacher_sees_how_far_each_student_came():
     (finished,) = (completion.read(code) for code in codes if code)
     assert finished.what == completion.mark(SEQUENCE.id)
     answers = class_records.class_answers(SEQUENCE.id)
-    steps = ("0.opened", "0.neighbours", "0.answer", "1.opened", "1.answer", "1.finished")
+    steps = (
+        "0.opened",
+        "0.neighbours",
+        "0.answer",
+        "1.opened",
+        "1.answer",
+        "1.finished",
+    )
     assert [sum(step in it for it in answers) for step in steps] == [5, 4, 3, 2, 1, 1]
     teacher = opened("lessons/page.py", teach=link_token(SEQUENCE, TEACHER))
     assert [it.value for it in teacher.metric] == ["5", "1"]
@@ -132,13 +140,16 @@ def test_the_axis_of_counts_has_few_whole_numbers(counts, noise, tick):
     axis, _, _ = axis_of(settled(app_of(script)), 0)
     low, high = axis["range"]
     assert axis["dtick"] == tick and (high - low) / tick <= 9
-    assert high > max(counts) + noise and (low < min(counts) - noise if noise else low == 0)
+    assert high > max(counts) + noise and (
+        low < min(counts) - noise if noise else low == 0
+    )
 
 
 def test_a_reload_lands_on_the_page_that_was_open():
     """Also after going back; an address without a page opens the last one that was reached."""
     app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
-    assert any("teacher" in it.value for it in app.caption)  # before anything is answered
+    # before anything is answered
+    assert any("teacher" in it.value for it in app.caption)
     press(app, "lesson.next")
     press(app, "lesson.back")
     address = address_of(app)
@@ -175,7 +186,9 @@ def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload():
     again = opened("lessons/page.py", **address_of(app))
     assert [it.value for it in again.code] == [it.value for it in app.code] != []
     assert any("Mine alone" in it.value for it in again.markdown)
-    other = opened("lessons/page.py", lesson="neighbours", seat=class_records.new_seat())
+    other = opened(
+        "lessons/page.py", lesson="neighbours", seat=class_records.new_seat()
+    )
     assert not other.code and not class_records.classes()
 
 
@@ -192,8 +205,13 @@ def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reloa
     settled(app)
     assert class_links(app) == links
     assert list(frames(app)[-1]["finished"]) == ["Tuesday"]
-    again = opened("lessons/page.py", view="teachers", sequence=address_of(app)["sequence"])
-    assert class_links(again) == links and again.text_input(key="teach.title").value == "Tuesday"
+    again = opened(
+        "lessons/page.py", view="teachers", sequence=address_of(app)["sequence"]
+    )
+    assert (
+        class_links(again) == links
+        and again.text_input(key="teach.title").value == "Tuesday"
+    )
     press(again, "teach.another")
     ids = {sequence_of(address_of(it)["sequence"], TEACHER).id for it in (app, again)}
     assert len(ids) == 2
@@ -204,7 +222,11 @@ def class_links(app):
 
 
 PRIVATE = LessonSequence.parse(
-    steps=(LessonLink.parse(page="glossary", question="Did you cheat?", choices=("yes", "never")),),
+    steps=(
+        LessonLink.parse(
+            page="glossary", question="Did you cheat?", choices=("yes", "never")
+        ),
+    ),
     gathers=True,
 )
 
@@ -212,19 +234,28 @@ PRIVATE = LessonSequence.parse(
 def test_a_private_question_shows_counts_with_noise_and_no_answer():
     student = opened("kit/navigation.py", **{"class": link_token(PRIVATE)})
     kinds = [it.value for it in student.caption]
-    assert any("private" in text and "ε = 5" in text for text in kinds)  # before the answer
+    # before the answer
+    assert any("private" in text and "ε = 5" in text for text in kinds)
     student.radio(key="lesson.choice.on0").set_value("1")
     press(student, "FormSubmitter:lesson.answering-Send")
     assert not student.radio and not any("never" in it.value for it in student.caption)
-    again = opened("kit/navigation.py", **student.query_params)  # as a friend with the address
+    # as a friend with the address
+    again = opened("kit/navigation.py", **student.query_params)
     assert again.query_params["seat"] == student.query_params["seat"]
     assert "Your answer was sent." in [it.value for it in again.caption]
     assert not again.radio and not any("never" in it.value for it in again.caption)
     teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
     assert not teacher.exception and "never" not in words(teacher)
-    assert teacher.button(key="teach.publish.0.answer").disabled  # it waits for ten answers
-    assert "Publish 1 answer at ε = 1" == teacher.button(key="teach.publish.0.answer").label
-    assert "waits for 10 answers, and there is 1" in words(teacher) and "±6" in words(teacher)
+    assert teacher.button(
+        key="teach.publish.0.answer"
+    ).disabled  # it waits for ten answers
+    assert (
+        "Publish 1 answer at ε = 1"
+        == teacher.button(key="teach.publish.0.answer").label
+    )
+    assert "waits for 10 answers, and there is 1" in words(teacher) and "±6" in words(
+        teacher
+    )
     teacher.toggle(key="teach.few.0.answer").set_value(True)
     settled(teacher)
     press(teacher, "teach.publish.0.answer")
@@ -236,7 +267,8 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer():
     assert teacher.button(key="teach.publish.0.answer").disabled
     teacher.select_slider(key="teach.0.answer").set_value(0.5)
     settled(teacher)
-    assert private_class.spent_epsilon(PRIVATE.id) == pytest.approx(1.0)  # turning costs nothing
+    # turning costs nothing
+    assert private_class.spent_epsilon(PRIVATE.id) == pytest.approx(1.0)
     teacher.select_slider(key="teach.0.answer").set_value(1.0)
     settled(teacher)
     assert class_records.publications(PRIVATE.id, "0.answer") == [publication]
@@ -245,7 +277,9 @@ def test_a_private_question_shows_counts_with_noise_and_no_answer():
 def test_ten_answers_are_published_without_a_question():
     for number in range(10):
         seat = class_records.new_seat()
-        class_records.record(PRIVATE.id, seat, {"0.answer": str(number % 2)}, by_login=True)
+        class_records.record(
+            PRIVATE.id, seat, {"0.answer": str(number % 2)}, by_login=True
+        )
     teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
     assert not teacher.toggle
     press(teacher, "teach.publish.0.answer")
@@ -264,7 +298,9 @@ def test_a_look_as_a_student_counts_from_the_first_answer_on():
     assert "You count as a student once you answer" in words(again)
     again.radio(key="learn.predict.neighbours.neighbours").set_value(0)
     press(again, PREDICT)
-    assert "You count as a student" not in words(again) and "preview" not in address_of(again)
+    assert "You count as a student" not in words(again) and "preview" not in address_of(
+        again
+    )
     (answers,) = class_records.class_answers(SEQUENCE.id)
     assert answers["0.neighbours"] == "0"
 
@@ -284,7 +320,9 @@ def test_the_whole_course_is_added_with_one_click_and_no_lesson_twice():
 def test_lines_out_of_a_learning_system_are_checked_and_the_rest_is_kept():
     sequence = LessonSequence.parse(steps=SEQUENCE.steps, title="Tuesday", gathers=True)
     link = link_token(sequence, TEACHER)
-    codes = [completion.code(sequence.id, 1, 1, f"seat {n}", "2026-03-02") for n in range(29)]
+    codes = [
+        completion.code(sequence.id, 1, 1, f"seat {n}", "2026-03-02") for n in range(29)
+    ]
     lines = ["Name;E-mail;Code"]
     lines += [f'"Doe, Jo {n}";=jo{n}@x;{code}' for n, code in enumerate(codes)]
     lines.append(f"Ada Lovelace, {codes[0]}")
@@ -297,7 +335,9 @@ def test_lines_out_of_a_learning_system_are_checked_and_the_rest_is_kept():
     assert table["rest of the line"].iloc[-1] == "Ada Lovelace"
     assert set(table["finished"].iloc[1:]) == {"Tuesday"}
     assert list(table["code"].iloc[1:30]) == [f"{code[:8]} ..." for code in codes]
-    assert [it.label for it in app.get("download_button")][-1] == "Download the codes (CSV)"
+    assert [it.label for it in app.get("download_button")][
+        -1
+    ] == "Download the codes (CSV)"
 
 
 def test_a_private_answer_is_asked_anew_to_change_it_and_its_address_is_not_to_be_shared():
@@ -334,7 +374,9 @@ def stored_steps():
 
 
 @pytest.mark.parametrize("way", ["lesson.send", "lesson.next"])
-def test_an_answer_that_could_not_be_kept_is_sent_by_a_button_or_with_the_next_step(way, held_file):
+def test_an_answer_that_could_not_be_kept_is_sent_by_a_button_or_with_the_next_step(
+    way, held_file
+):
     app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
     with held_file():
         app.radio(key="learn.predict.neighbours.neighbours").set_value(0)
@@ -366,7 +408,9 @@ def test_a_reload_while_the_file_is_held_can_be_tried_again(teacher, held_file):
 
 
 def test_other_pages_open_while_the_file_is_held(held_file, data_folder):
-    class_records.record(class_records.NO_CLASS, class_records.new_seat(), {"x.answer": "1"})
+    class_records.record(
+        class_records.NO_CLASS, class_records.new_seat(), {"x.answer": "1"}
+    )
     with held_file():
         glossary = app_of("kit/navigation.py", seat=class_records.new_seat()).run()
         assert not glossary.exception and class_records.FILE not in words(glossary)

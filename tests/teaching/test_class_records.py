@@ -120,11 +120,15 @@ def test_classes_that_were_opened_and_have_no_answer_refuse_nobody(now):
         record(f"of-a-teacher-{number}", seat, ANSWER)
         open_by(ADA, f"of-a-teacher-{number}")
     assert (
-        answers_of("of-a-teacher-0", seats[0]) == answers_of("of-a-teacher-1", seats[1]) == ANSWER
+        answers_of("of-a-teacher-0", seats[0])
+        == answers_of("of-a-teacher-1", seats[1])
+        == ANSWER
     )
 
 
-def test_classes_that_nobody_opened_make_room_first_and_the_oldest_of_each_kind(configure, now):
+def test_classes_that_nobody_opened_make_room_first_and_the_oldest_of_each_kind(
+    configure, now
+):
     configure(most_lessons=4)
     for name, answers, opened in (
         ("opened-silent-1", OPENED, True),
@@ -183,7 +187,12 @@ def test_making_room_gives_nobody_further_classes_to_open(now):
     "addresses",
     [
         ["192.0.2.1"],
-        ["2001:db8:0:1::1", "2001:db8:0:1:ffff::2", "2001:db8:0:1::"],  # one network of 64 bits
+        # one network of 64 bits
+        [
+            "2001:db8:0:1::1",
+            "2001:db8:0:1:ffff::2",
+            "2001:db8:0:1::",
+        ],
         ["unknown"],
     ],
 )
@@ -217,7 +226,12 @@ def test_operators_see_owner_answers_and_last_change_and_clear_a_class(now):
     record("of-nobody", new_seat(), OPENED)
     record(class_records.NO_CLASS, new_seat(), ANSWER)
     first, second = class_records.classes()
-    assert (first.id, first.owner, first.n_answers, first.is_opened) == ("of-nobody", "", 0, False)
+    assert (first.id, first.owner, first.n_answers, first.is_opened) == (
+        "of-nobody",
+        "",
+        0,
+        False,
+    )
     assert (second.id, second.owner, second.n_answers) == ("of-ada-01", ADA.owner, 1)
     assert second.is_opened and second.changed == now[0] - 10
     assert "of-ada" not in second.name and second.name != first.name
@@ -251,7 +265,8 @@ def locked(monkeypatch):
     monkeypatch.setattr(class_records, "PATIENCE", 0.0)
     db = sqlite3.connect(data_folder() / class_records.FILE, isolation_level=None)
     db.execute("BEGIN EXCLUSIVE")
-    monkeypatch.setattr(class_records, "lock of the test", db, raising=False)  # closed at its end
+    # closed at its end
+    monkeypatch.setattr(class_records, "lock of the test", db, raising=False)
 
 
 @pytest.mark.parametrize("fault", [full, damaged, locked])

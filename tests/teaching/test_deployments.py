@@ -9,8 +9,13 @@ from dpmf_core.teaching.deployments import DEPLOYMENTS
 
 def test_they_stand_in_ascending_order_with_a_source_each():
     deployments = list(DEPLOYMENTS.values())
-    assert [it.epsilon for it in deployments] == sorted(it.epsilon for it in deployments)
-    assert all(it.address.startswith("https://") and it.source and it.period for it in deployments)
+    assert [it.epsilon for it in deployments] == sorted(
+        it.epsilon for it in deployments
+    )
+    assert all(
+        it.address.startswith("https://") and it.source and it.period
+        for it in deployments
+    )
     assert all(0 <= it.delta < 1e-4 for it in deployments)
 
 

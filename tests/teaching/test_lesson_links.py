@@ -47,12 +47,16 @@ def test_a_link_holds_everything_itself(tmp_path):
     assert sequence_of(token) == lesson and len(token) < 500
     assert lesson.steps[0].fixed == {"epsilon", "delta"}
     assert lesson.steps[0].query == {"epsilon": "1", "dataset": "cinema"}
-    assert not list(tmp_path.rglob("*")) and link_token(sequence()) != link_token(sequence())
+    assert not list(tmp_path.rglob("*")) and link_token(sequence()) != link_token(
+        sequence()
+    )
     assert sequence_of(link_token(lesson, TEACHER), TEACHER) == lesson
 
 
 def test_a_link_that_no_address_could_hold_is_refused():
-    link = LessonLink.parse(page="explore", query={"x": "".join(map(chr, range(33, 2_000)))})
+    link = LessonLink.parse(
+        page="explore", query={"x": "".join(map(chr, range(33, 2_000)))}
+    )
     with pytest.raises(BadInput):
         link_token(LessonSequence.parse(steps=(link,) * 20))
 
@@ -69,9 +73,14 @@ def edit(token):
 
 def by(key, purpose="lesson", **options):
     content = sequence().model_dump(mode="json")
-    signer_options = options or {"key_derivation": "hmac", "digest_method": hashlib.sha256}
+    signer_options = options or {
+        "key_derivation": "hmac",
+        "digest_method": hashlib.sha256,
+    }
     return lambda _: str(
-        URLSafeSerializer(key, f"dpmf.{purpose}", signer_kwargs=signer_options).dumps(content)
+        URLSafeSerializer(key, f"dpmf.{purpose}", signer_kwargs=signer_options).dumps(
+            content
+        )
     )
 
 
@@ -96,7 +105,9 @@ FORGERIES = {
     "the signature gone": content_of,
     "one letter of the signature changed": lambda token: at(token, -2),
     "one letter of the content changed": lambda token: at(token, 9),
-    "a signature of another link": lambda token: f"{content_of(token)}.{signature_of_another()}",
+    "a signature of another link": lambda token: (
+        f"{content_of(token)}.{signature_of_another()}"
+    ),
     "another key": by("x" * 40),
     "no key": by(""),
     "another purpose": by(KEY, "teacher"),
@@ -119,7 +130,15 @@ def test_nothing_that_was_forged_opens(forgery):
 
 
 @pytest.mark.parametrize(
-    "name", ["", "nothing-like-it", "../../etc/passwd", "x" * 500, "..%2f..%2fx", "\x00abcdefgh"]
+    "name",
+    [
+        "",
+        "nothing-like-it",
+        "../../etc/passwd",
+        "x" * 500,
+        "..%2f..%2fx",
+        "\x00abcdefgh",
+    ],
 )
 def test_no_other_name_opens_anything(name):
     with pytest.raises(BadInput):
@@ -132,7 +151,9 @@ def test_links_outlive_the_disk_where_the_operator_has_set_a_key(tmp_path, monke
     assert sequence_of(token).title == "All" and signing.key_is_lasting()
 
 
-def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(tmp_path, monkeypatch, caplog):
+def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
+    tmp_path, monkeypatch, caplog
+):
     monkeypatch.delenv("DPMF_LESSON_KEY")
     settings.cache_clear()
     token = link_token(sequence())
@@ -168,13 +189,26 @@ def test_the_key_is_printed_nowhere(configure):
 def test_a_code_says_what_was_finished_and_cannot_be_made():
     code = completion.code("found", 2, 3, "a seat", "2026-03-02")
     result = completion.read(f"  {code.lower().replace('-', ' ')} ")
-    assert result.what == completion.mark("found") and (result.right, result.n_questions) == (2, 3)
+    assert result.what == completion.mark("found") and (
+        result.right,
+        result.n_questions,
+    ) == (2, 3)
     assert result.day == date(2026, 3, 2) and len(code) < 40
-    assert completion.code("found", 2, 3, "a seat", "2026-03-02") == code  # as after a reload
+    # as after a reload
+    assert completion.code("found", 2, 3, "a seat", "2026-03-02") == code
     assert completion.code("found", 2, 3, "another", "2026-03-02") != code
     letters = code.replace("-", "")
     changed = [at(letters, place) for place in range(len(letters))]
-    for text in ("", "A", "1" * 32, letters[:-1], letters + "A", "é" * 32, "A" * 10_000, *changed):
+    for text in (
+        "",
+        "A",
+        "1" * 32,
+        letters[:-1],
+        letters + "A",
+        "é" * 32,
+        "A" * 10_000,
+        *changed,
+    ):
         with pytest.raises(signing.ForgedToken):
             completion.read(text)
 
@@ -202,7 +236,10 @@ def finished_code():
         ("Ada Lovelace: {code}", "Ada Lovelace"),
         ("Ada Lovelace {code}", "Ada Lovelace"),
         ("Adalovel {spaced} late", "Adalovel late"),  # a name like a group of letters
-        ('"Lovelace, Ada";ada@example.org;{code};30.11.', "Lovelace, Ada, ada@example.org, 30.11."),
+        (
+            '"Lovelace, Ada";ada@example.org;{code};30.11.',
+            "Lovelace, Ada, ada@example.org, 30.11.",
+        ),
         ('17,"Lovelace, Ada","{code}",9.5', "17, Lovelace, Ada, 9.5"),
         ("Lovelace\tAda\t{plain}\t", "Lovelace, Ada"),
         ("Ada, {dashes}", "Ada"),

@@ -37,7 +37,10 @@ def test_two_films_and_their_days_find_more_than_nine_in_ten():
     days = linkage.published_days()
     assert (np.sum(days != linkage.NEVER, axis=1) == linkage.FILMS_SEEN).all()
     for off in (3, None):
-        reviews, counts = linkage.reviews_of_targets(8, off or 0), linkage.candidates(8, off)
+        reviews, counts = (
+            linkage.reviews_of_targets(8, off or 0),
+            linkage.candidates(8, off),
+        )
         for target, n_known in itertools.product((0, 7, 399), (1, 2, 5)):
             rows = [
                 viewer
@@ -70,7 +73,11 @@ def test_the_best_attack_on_the_noisy_sums_is_right_in_55_of_100_cases():
 
 def test_two_coins_cost_the_logarithm_of_three():
     assert demonstrations.response_epsilon(0.75) == pytest.approx(math.log(3))
-    for truth in (0.6, 0.9):  # Google's accountant: a uniform answer with probability 2 (1 - p)
+    # Google's accountant: a uniform answer with probability 2 (1 - p)
+    for truth in (
+        0.6,
+        0.9,
+    ):
         loss = privacy_loss_distribution.from_randomized_response(2 * (1 - truth), 2)
         epsilon = demonstrations.response_epsilon(truth)
         assert loss.get_delta_for_epsilon(epsilon * 1.001) == pytest.approx(0, abs=1e-6)
@@ -84,7 +91,9 @@ def test_a_survey_is_right_on_average_and_as_far_off_as_is_said():
     spread = math.sqrt(float((estimates - mean) ** 2 @ chances))
     error = demonstrations.response_error(1_000, 0.75)
     assert chances.sum() == pytest.approx(1) and mean == pytest.approx(0.3)
-    assert spread == pytest.approx(error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
+    assert (
+        spread == pytest.approx(error) == pytest.approx(math.sqrt(3 / 16 / 1_000) * 2)
+    )
     rng = np.random.default_rng(2)
     would = np.arange(1_000) < 300
     answers = np.where(rng.random((4_000, 1_000)) < 0.75, would, ~would).mean(axis=1)
@@ -95,8 +104,12 @@ def test_a_survey_is_right_on_average_and_as_far_off_as_is_said():
 
 def test_without_a_curator_ten_thousand_people_pay_a_hundredfold():
     scale = 4 / mu_of(1.0, 1e-5)
-    assert demonstrations.central_error(10_000, 1.0) == pytest.approx(scale / 10_000, rel=1e-6)
-    assert demonstrations.local_error(10_000, 1.0) == pytest.approx(scale / 100, rel=1e-6)
+    assert demonstrations.central_error(10_000, 1.0) == pytest.approx(
+        scale / 10_000, rel=1e-6
+    )
+    assert demonstrations.local_error(10_000, 1.0) == pytest.approx(
+        scale / 100, rel=1e-6
+    )
     assert demonstrations.local_error(10_000, 1.0) == pytest.approx(
         demonstrations.central_error(100, 1.0)
     )
@@ -121,7 +134,9 @@ def test_what_is_done_afterwards_helps_and_never_hurts_where_it_must_not():
         1 / mu_of(0.2, 1e-5), rel=0.03
     )
     nonnegative = demonstrations.processed(noisy, frozenset({"nonnegative"}))
-    off = np.abs(nonnegative - demonstrations.STARS) <= np.abs(noisy - demonstrations.STARS)
+    off = np.abs(nonnegative - demonstrations.STARS) <= np.abs(
+        noisy - demonstrations.STARS
+    )
     assert off.all() and nonnegative.min() == 0
     same_total = demonstrations.processed(noisy, frozenset({"nonnegative", "rescaled"}))
     large = noisy.sum(axis=1) > 1
@@ -136,7 +151,9 @@ def test_two_answers_are_as_far_apart_as_epsilon_allows():
     for epsilon in (0.1, 1.0, 10.0):
         table, noise = two_answers(epsilon)
         axis, without, with_you = table.to_numpy().T
-        assert accounting.delta(Gaussian(noise / HIGH), epsilon) == pytest.approx(1e-5, rel=1e-3)
+        assert accounting.delta(Gaussian(noise / HIGH), epsilon) == pytest.approx(
+            1e-5, rel=1e-3
+        )
         assert np.trapezoid(without, axis) == pytest.approx(1, abs=1e-3)
         overlap = np.trapezoid(np.minimum(without, with_you), axis)
         assert overlap == pytest.approx(2 * norm.cdf(-HIGH / noise / 2), abs=2e-3)
@@ -179,8 +196,13 @@ def test_a_question_about_gaussian_noise_says_so_with_its_delta():
     for part in (group, steps):
         assert "Gaussian noise" in part.question and "δ = 1e-5" in part.question
         assert "δ = 0" in part.because
-    assert group.answers[group.right] == f"about {epsilon_at(64 * mu_of(1.0, 1e-5), 1e-5):.0f}"
-    assert group.answers[1] == f"{accounting.group_epsilon(Laplace(1.0), 0.0, size=64):g}"
+    assert (
+        group.answers[group.right]
+        == f"about {epsilon_at(64 * mu_of(1.0, 1e-5), 1e-5):.0f}"
+    )
+    assert (
+        group.answers[1] == f"{accounting.group_epsilon(Laplace(1.0), 0.0, size=64):g}"
+    )
     exact = epsilon_at(10 * mu_of(0.5, 1e-5), 1e-5)
     assert steps.answers[steps.right] == f"about {exact:.0f}"
     assert steps.answers[2] == f"{accounting.epsilon(Repeat(Laplace(2.0), 100), 0.0):g}"
@@ -194,7 +216,9 @@ def test_group_privacy_has_its_condition_and_the_general_theorem():
 
 def test_odds_of_one_become_e():
     assert (
-        belief(0.5, 1.0) == pytest.approx(math.e / (1 + math.e)) == pytest.approx(0.731, abs=1e-3)
+        belief(0.5, 1.0)
+        == pytest.approx(math.e / (1 + math.e))
+        == pytest.approx(0.731, abs=1e-3)
     )
     assert belief(0.5, 5.0) == pytest.approx(0.993, abs=1e-3)
     assert belief(0.3, 0.0) == pytest.approx(0.3)
@@ -238,7 +262,10 @@ def test_a_handout_of_a_sequence_has_its_title_and_the_questions_of_other_pages(
     lessons = [LESSONS["attacker"]]
     asked = question_only("Explore: Small ε", "What is <left> at ε = 1?")
     page = handout([*lessons, asked], title="Tuesday & Friday")
-    assert "<h1>Tuesday &amp; Friday</h1>" in page and "What is &lt;left&gt; at ε = 1?" in page
+    assert (
+        "<h1>Tuesday &amp; Friday</h1>" in page
+        and "What is &lt;left&gt; at ε = 1?" in page
+    )
     assert "Explore: Small ε" in page and page.count("<section>") == 2
     assert page.count('class="room"') == 10  # five lines for each answer in own words
 

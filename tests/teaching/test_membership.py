@@ -23,7 +23,10 @@ def share_won(epsilon, rounds):
     count = 0
     for seed in range(rounds):
         it = game_round(epsilon, seed)
-        distances = [*((it.sums - row) @ (it.sums - row) for row in it.suspects), it.sums @ it.sums]
+        distances = [
+            *((it.sums - row) @ (it.sums - row) for row in it.suspects),
+            it.sums @ it.sums,
+        ]
         nearest = int(np.argmin(distances))
         assert nearest == it.best_guess
         count += nearest == it.answer
@@ -61,7 +64,10 @@ def test_the_bound_is_the_maximum_over_all_ways_to_name_suspects(epsilon, suspec
 def test_rounds_are_what_they_say():
     """Noise as large as is said, and each answer equally often."""
     rounds = [game_round(2.0, seed) for seed in range(3_000)]
-    noise = [it.sums - (it.suspects[it.answer] if it.answer < SUSPECTS else 0.0) for it in rounds]
+    noise = [
+        it.sums - (it.suspects[it.answer] if it.answer < SUSPECTS else 0.0)
+        for it in rounds
+    ]
     expected = math.sqrt(FILMS_SEEN) / gaussian_mu(2.0, 1e-5)
     assert np.std(noise) == pytest.approx(expected, rel=0.015)
     assert all((it.suspects.sum(axis=1) == FILMS_SEEN).all() for it in rounds)

@@ -39,7 +39,9 @@ def test_what_an_observer_sees_is_coloured_and_the_rest_is_dashed(design):
     for observer in design.observers:
         looks = nodes(observers.dot(design, observer))
         for thing in design.things:
-            colour = observers.WITH_NOISE if thing.has_noise else observers.WITHOUT_NOISE
+            colour = (
+                observers.WITH_NOISE if thing.has_noise else observers.WITHOUT_NOISE
+            )
             is_seen = thing.id in observer.sees
             assert (colour in looks[thing.id]) == is_seen
             assert ("dashed" in looks[thing.id]) != is_seen
@@ -64,7 +66,8 @@ def test_an_epsilon_bounds_only_what_passes_through_noise(design):
     has_noise = any(thing.has_noise for thing in design.things)
     if not has_noise:
         assert not any(
-            re.search("(?<!No )ε bounds", observer.learns) for observer in design.observers
+            re.search("(?<!No )ε bounds", observer.learns)
+            for observer in design.observers
         )
 
 
@@ -75,6 +78,10 @@ def test_the_lesson_shows_as_many_observers_as_its_heading_counts():
 
 
 def test_words_of_joint_privacy_follow_the_kind_of_data():
-    for kind, noun in {"users": "ratings", "documents": "documents", "images": "images"}.items():
+    for kind, noun in {
+        "users": "ratings",
+        "documents": "documents",
+        "images": "images",
+    }.items():
         assert f"Your {noun}" in [thing.label for thing in DESIGNS[kind].things]
         assert "$" not in str(DESIGNS[kind])

@@ -31,7 +31,9 @@ pytestmark = pytest.mark.usefixtures("configure")
 
 def answer(*choices):
     for choice in choices:
-        class_records.record(CLASS, class_records.new_seat(), {STEP: str(choice)}, by_login=True)
+        class_records.record(
+            CLASS, class_records.new_seat(), {STEP: str(choice)}, by_login=True
+        )
 
 
 def test_the_noise_is_laplace_of_scale_two_over_epsilon(monkeypatch):
@@ -40,7 +42,9 @@ def test_the_noise_is_laplace_of_scale_two_over_epsilon(monkeypatch):
     monkeypatch.setattr(
         NoisePermit,
         "noise",
-        lambda self, plan: original(NoisePermit(private=False), plan, np.random.SeedSequence(5)),
+        lambda self, plan: original(
+            NoisePermit(private=False), plan, np.random.SeedSequence(5)
+        ),
     )
     answer(0, 0, 1)
     publish(CLASS, STEP, 40_000, 0.2)
@@ -85,7 +89,9 @@ def test_all_questions_of_a_class_share_one_account_that_ends_at_its_most():
     assert spent_epsilon(CLASS) == pytest.approx(4.0)
     with pytest.raises(BadInput):
         publish(CLASS, STEP, 2, 1.1)
-    assert len(publications(CLASS, STEP)) == 1 and spent_epsilon(CLASS) == pytest.approx(4.0)
+    assert len(publications(CLASS, STEP)) == 1 and spent_epsilon(
+        CLASS
+    ) == pytest.approx(4.0)
     publish(CLASS, STEP, 2, 1.0)
     assert spent_epsilon(CLASS) == pytest.approx(MOST)
     with pytest.raises(BadInput):
@@ -98,7 +104,9 @@ def test_teachers_who_press_at_once_get_one_draw():
     answer(0, 1)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: publish(CLASS, STEP, 2, 1.0), range(8)))
-    assert len(publications(CLASS, STEP)) == 1 and spent_epsilon(CLASS) == pytest.approx(1.0)
+    assert len(publications(CLASS, STEP)) == 1 and spent_epsilon(
+        CLASS
+    ) == pytest.approx(1.0)
 
 
 def test_a_draw_that_is_lost_stays_charged():

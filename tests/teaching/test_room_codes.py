@@ -49,7 +49,8 @@ def guess(count, address="", who=None):
 
 
 def test_a_code_has_six_letters_of_which_none_looks_like_another():
-    with asking(Asker.of_login("a provider", "1", operator=True)):  # who may open so many
+    # who may open so many
+    with asking(Asker.of_login("a provider", "1", operator=True)):
         codes = [room_of(f"class-{number:03}").code for number in range(60)]
     assert len(set(codes)) == 60
     assert {len(code) for code in codes} == {6}
@@ -57,7 +58,9 @@ def test_a_code_has_six_letters_of_which_none_looks_like_another():
     assert used == set("ABCDEFGHJKMNPRSTWXYZ") and not used & set("ILOQUV01258")
 
 
-@pytest.mark.parametrize("write", [str, str.lower, room_codes.in_halves, "-".join, "  {} ".format])
+@pytest.mark.parametrize(
+    "write", [str, str.lower, room_codes.in_halves, "-".join, "  {} ".format]
+)
 def test_a_code_opens_the_link_of_its_class_however_it_is_written(write):
     one, other = room_of("class-one", "link one"), room_of("class-two", "link two")
     assert enter(write(one.code)) == "link one"
@@ -79,7 +82,8 @@ def test_a_code_ends_after_a_day_and_says_what_to_do(now):
     with pytest.raises(BadInput, match=r"ended\. Ask your teacher for a new code"):
         enter(room.code)
     assert room.seconds_left == 0
-    assert room_codes.room_of("class-one", "a link") == room  # a new one only on request
+    # a new one only on request
+    assert room_codes.room_of("class-one", "a link") == room
 
 
 def test_the_operator_sets_for_how_long(configure, now):
@@ -119,7 +123,9 @@ def test_a_code_of_another_class_is_drawn_again(monkeypatch):
 
 
 def test_a_class_that_no_teacher_has_opened_has_no_code():
-    class_records.record("of-a-stranger", class_records.new_seat(), {"0.answer": "noise"})
+    class_records.record(
+        "of-a-stranger", class_records.new_seat(), {"0.answer": "noise"}
+    )
     with pytest.raises(BadInput, match="class view"):
         room_codes.room_of("of-a-stranger", "a link")
 
@@ -147,7 +153,9 @@ def test_an_address_enters_ten_wrong_codes_a_minute_in_all_its_sessions(now, add
     room = room_of("class-one")
     guess(5, addresses[0])
     guess(5, addresses[-1])
-    with pytest.raises(BadInput, match="10 wrong room codes were entered from your network"):
+    with pytest.raises(
+        BadInput, match="10 wrong room codes were entered from your network"
+    ):
         enter(room.code, Asker.of_session("fresh"), addresses[0])
     assert enter(room.code, Asker.of_session("fresh"), "192.0.2.2") == "a link"
     content = (data_folder() / class_records.FILE).read_bytes()
@@ -176,7 +184,9 @@ def test_an_ended_code_counts_as_a_wrong_one():
         enter(room.code)
 
 
-@pytest.mark.parametrize("text", ["", "ABCDE", "ABCDEFG", "ABCDE0", "ABCDEI", "ÄBCDEF", "' OR 1"])
+@pytest.mark.parametrize(
+    "text", ["", "ABCDE", "ABCDEFG", "ABCDE0", "ABCDEI", "ÄBCDEF", "' OR 1"]
+)
 def test_what_no_code_can_be_is_refused_in_words_and_not_counted(text):
     room = room_of("class-one")
     for _ in range(12):
@@ -224,7 +234,10 @@ def test_a_file_of_an_earlier_version_gets_room_codes():
     seat = class_records.new_seat()
     class_records.record("class-one", seat, {"0.answer": "noise"})
     class_records.open_class("class-one")
-    with contextlib.closing(sqlite3.connect(data_folder() / class_records.FILE)) as db, db:
+    with (
+        contextlib.closing(sqlite3.connect(data_folder() / class_records.FILE)) as db,
+        db,
+    ):
         db.execute("DROP TABLE rooms")
         db.execute("DROP TABLE wrong_codes")
         db.execute("PRAGMA user_version = 1")

@@ -12,7 +12,8 @@ def every_proven() -> tuple[str, ...]:
     return tuple(
         name
         for name, kind in REGISTRY.items()
-        if issubclass(kind, algorithms.PrivateAlgorithm) and kind().guarantee().has_epsilon
+        if issubclass(kind, algorithms.PrivateAlgorithm)
+        and kind().guarantee().has_epsilon
     )
 
 
@@ -43,7 +44,11 @@ def table_specs(epsilon: float, delta: float, runs: int, seed: int) -> list[Audi
     return [
         *(one(name, parameters=SHORT.get(name, {})) for name in every_proven()),
         *(
-            one("sketch", epsilon=None, parameters={**sketch_size, "threshold": threshold})
+            one(
+                "sketch",
+                epsilon=None,
+                parameters={**sketch_size, "threshold": threshold},
+            )
             for threshold in SKETCH_THRESHOLDS
         ),
         *(one(name, fault=fault) for name, fault in PLANTED_FAULTS),

@@ -109,10 +109,14 @@ def by_pairs(scores: Scores, delta: float, error: float) -> tuple[float, str]:
     of = min(map(len, scores))
     out, inside = (part[:of] for part in scores)
     mu = pair_test.mu_at_least(int(pair_test.weighted_sum(out, inside)), of, error)
-    return gaussian_epsilon(mu, delta), f"{int((inside > out).sum()):,} of {of:,} pairs told apart"
+    return gaussian_epsilon(
+        mu, delta
+    ), f"{int((inside > out).sum()):,} of {of:,} pairs told apart"
 
 
-def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[float, str]:
+def by_rates(
+    learn: Scores, judge: Scores, delta: float, error: float
+) -> tuple[float, str]:
     """The error rates' bound on epsilon and what was counted.
 
     The threshold comes from `learn`, counts from `judge`.
@@ -129,7 +133,9 @@ def by_rates(learn: Scores, judge: Scores, delta: float, error: float) -> tuple[
 def _errors(scores: Scores, cuts: Array) -> tuple[Array, Array]:
     """The numbers of false alarms and misses at each threshold."""
     out, inside = (np.sort(part) for part in scores)
-    return len(out) - np.searchsorted(out, cuts, "right"), np.searchsorted(inside, cuts, "right")
+    return len(out) - np.searchsorted(out, cuts, "right"), np.searchsorted(
+        inside, cuts, "right"
+    )
 
 
 def _threshold(scores: Scores, delta: float, error: float) -> float:
@@ -137,7 +143,9 @@ def _threshold(scores: Scores, delta: float, error: float) -> float:
     all_scores = np.sort(np.concatenate(scores))
     cuts = all_scores[len(all_scores) * np.arange(1, 100) // 100]
     of = len(scores[0]), len(scores[1])
-    return float(cuts[np.argmax(epsilon_of_rates(*_errors(scores, cuts), of, delta, error))])
+    return float(
+        cuts[np.argmax(epsilon_of_rates(*_errors(scores, cuts), of, delta, error))]
+    )
 
 
 # ---- all tests together --------------------------------------------------------------------------
@@ -178,11 +186,14 @@ def _one(
     return AuditBound(attack, rule, epsilon, error, words, alarms, misses)
 
 
-def most(runs: int, attacks: tuple[AttackKind, ...], delta: float, through_mu: bool) -> float:
+def most(
+    runs: int, attacks: tuple[AttackKind, ...], delta: float, through_mu: bool
+) -> float:
     """The bound from an attack that never errs."""
     perfect = np.zeros((runs + 1) // 2), np.ones(runs // 2)
     return max(
-        bound.epsilon for bound in bounds_of(dict.fromkeys(attacks, perfect), delta, through_mu)
+        bound.epsilon
+        for bound in bounds_of(dict.fromkeys(attacks, perfect), delta, through_mu)
     )
 
 
@@ -190,5 +201,6 @@ def direction(learn: Scores) -> Array:
     """The direction in which vectors (runs, size) of both kinds differ most, over their spread."""
     spread = np.concatenate([rows - rows.mean(axis=0) for rows in learn]).var(axis=0)
     return np.asarray(
-        (learn[1].mean(axis=0) - learn[0].mean(axis=0)) / (spread + 1e-9 * spread.mean() + 1e-300)
+        (learn[1].mean(axis=0) - learn[0].mean(axis=0))
+        / (spread + 1e-9 * spread.mean() + 1e-300)
     )

@@ -22,7 +22,12 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.audit.canary_data import COLUMNS, UNITS, Pair, Unit, pairs
 from dpmf_core.privacy import Event, normal_form, sequence
 from dpmf_core.privacy.gaussian import all_gaussian
-from dpmf_core.privacy.mechanisms import EVERYBODY, AdditiveNoise, DisjointGroup, Mechanism
+from dpmf_core.privacy.mechanisms import (
+    EVERYBODY,
+    AdditiveNoise,
+    DisjointGroup,
+    Mechanism,
+)
 from dpmf_core.privacy.noise import Release
 from dpmf_core.privacy.noise_log import LoggedNoise, ReleaseLog
 
@@ -69,10 +74,17 @@ class _AuditedNoise(LoggedNoise):
         self._is_whole = is_whole
 
     def release(
-        self, statistic: str, *, sensitivity: float, size: int, group: DisjointGroup = EVERYBODY
+        self,
+        statistic: str,
+        *,
+        sensitivity: float,
+        size: int,
+        group: DisjointGroup = EVERYBODY,
     ) -> Release:
         leaf = self.next_release(statistic, group)
-        return super().release(statistic, sensitivity=leaf.sensitivity, size=size, group=group)
+        return super().release(
+            statistic, sensitivity=leaf.sensitivity, size=size, group=group
+        )
 
     def hand_out(self, entry: ReleaseLog, part: Array, noise: Array) -> Array:
         if self.before is not None:
@@ -104,7 +116,9 @@ def _log_ratio(log: Sequence[ReleaseLog], other: Sequence[ReleaseLog]) -> float:
     total = 0.0
     for here, there in zip(log, other, strict=True):
         scale = here.leaf.noise_multiplier * here.leaf.sensitivity
-        for output, exact, other_exact in zip(here.noisy, here.exact, there.exact, strict=True):
+        for output, exact, other_exact in zip(
+            here.noisy, here.exact, there.exact, strict=True
+        ):
             near = (output - exact).astype(np.float64) / scale
             far = (output - other_exact).astype(np.float64) / scale
             total += here.leaf.log_density(near) - here.leaf.log_density(far)
@@ -159,7 +173,9 @@ class AttackTarget:
     @property
     def has_noisy_sums(self) -> bool:
         """Whether the ledger consists of noisy sums, so that releases can be replayed."""
-        return bool(self._leaves) and all(isinstance(leaf, AdditiveNoise) for leaf in self._leaves)
+        return bool(self._leaves) and all(
+            isinstance(leaf, AdditiveNoise) for leaf in self._leaves
+        )
 
     @property
     def is_proven(self) -> bool:
@@ -204,7 +220,9 @@ class AttackTarget:
         def movement(pair: Pair) -> float:
             return sum(
                 self.training(
-                    pair, bool(trial % 2), np.random.SeedSequence(self.seed, spawn_key=(2, trial))
+                    pair,
+                    bool(trial % 2),
+                    np.random.SeedSequence(self.seed, spawn_key=(2, trial)),
                 ).squared_mu
                 for trial in range(PILOTS)
             )
@@ -220,7 +238,9 @@ class AttackTarget:
     def _start(self) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed, spawn_key=(1,))
 
-    def training(self, pair: Pair, inside: bool, seed: np.random.SeedSequence) -> AttackedTraining:
+    def training(
+        self, pair: Pair, inside: bool, seed: np.random.SeedSequence
+    ) -> AttackedTraining:
         """One run with the canary (`inside`) or without, and its replay on the other data set."""
         start, secret, sampling = seed.spawn(3)
         if self.is_proven:
@@ -232,18 +252,24 @@ class AttackTarget:
         )
         shared = (np.asarray(part, np.float64) for part in model.shared.values())
         parts = [
-            _invariants(part) if self.lens is None else _through(self.lens, part) for part in shared
+            _invariants(part) if self.lens is None else _through(self.lens, part)
+            for part in shared
         ]
         if self.fault == "unlisted-release":
             parts.append(_exact_sums(pair[inside]))
         if self.has_noisy_sums:
             ratio, squared_mu = self._replay(
-                pair[not inside], noise, secret, lambda: Streams(np.random.default_rng(start), key)
+                pair[not inside],
+                noise,
+                secret,
+                lambda: Streams(np.random.default_rng(start), key),
             )
         else:
             ratio = 0.0
             squared_mu = 0.0
-        return AttackedTraining(np.concatenate(parts), ratio if inside else -ratio, squared_mu)
+        return AttackedTraining(
+            np.concatenate(parts), ratio if inside else -ratio, squared_mu
+        )
 
     def _replay(
         self,
@@ -292,7 +318,9 @@ def with_fault(algorithm: Algorithm, fault: str) -> Algorithm:
     """The algorithm as it is run, with this fault."""
     if fault == "no-clipping":
         return algorithm.model_copy(
-            update={name: 10 * getattr(algorithm, name) for name in _clips(type(algorithm))}
+            update={
+                name: 10 * getattr(algorithm, name) for name in _clips(type(algorithm))
+            }
         )
     if fault == "exact-start":
         return algorithm.model_copy(update={"start": "nndsvd"})
@@ -334,7 +362,9 @@ def _through(lens: Array, part: Array) -> Array:
 
 def _exact_sums(data: Any) -> Array:
     if isinstance(data, Ratings):
-        return np.asarray(np.bincount(data.items, data.values, data.n_items), np.float64)
+        return np.asarray(
+            np.bincount(data.items, data.values, data.n_items), np.float64
+        )
     return np.asarray(data.X.sum(axis=0), np.float64).ravel()
 
 

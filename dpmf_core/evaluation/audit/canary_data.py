@@ -57,7 +57,9 @@ def protected_unit(algorithm: Algorithm) -> Unit:
 
 def shape(kind: type[Algorithm]) -> Any:
     """The public shape of every data set in which an algorithm of this kind is attacked."""
-    return (_two_kinds() if kind.task == "samples" else _one_rating("rating")).absent.shape
+    return (
+        _two_kinds() if kind.task == "samples" else _one_rating("rating")
+    ).absent.shape
 
 
 def check(algorithm: Algorithm, unit: Unit) -> None:
@@ -68,7 +70,9 @@ def check(algorithm: Algorithm, unit: Unit) -> None:
         )
 
 
-def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tuple[Pair, ...]:
+def pairs(
+    algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence
+) -> tuple[Pair, ...]:
     """The ordinary pair first, then pairs for an algorithm whose public start uses `start`.
 
     Raises BadInput if samples are asked to differ by a rating.
@@ -82,23 +86,28 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
         )
     if unit != "user":
         return (_one_rating(unit),)
-    along = np.random.default_rng(start).standard_normal((COLUMNS, getattr(algorithm, "rank", 1)))[
-        :, 0
-    ]
+    along = np.random.default_rng(start).standard_normal(
+        (COLUMNS, getattr(algorithm, "rank", 1))
+    )[:, 0]
     # equally many of each, so that the mean is mid-range
     signs = np.where(np.argsort(np.argsort(along)) < COLUMNS // 2, -1.0, 1.0)
     deviations = along - along.mean()
     in_turn = np.where(np.arange(COLUMNS) % 2, 2.0, -2.0)
     if _hides_replacement(algorithm):
-        return _odd_user(in_turn, "highest and lowest alternately"), _turned_user(in_turn)
+        return _odd_user(in_turn, "highest and lowest alternately"), _turned_user(
+            in_turn
+        )
     return (
         _odd_user(in_turn, "highest and lowest alternately"),
         _odd_user(
-            signs, "a quarter of the range above the middle or below it, along the public start"
+            signs,
+            "a quarter of the range above the middle or below it, along the public start",
         ),
         _two_camps(signs, "by a quarter of the range"),
         _two_camps(2 * signs, "by half the range"),
-        _two_camps(2 * deviations / np.abs(deviations).max(), "in proportion to the start"),
+        _two_camps(
+            2 * deviations / np.abs(deviations).max(), "in proportion to the start"
+        ),
     )
 
 
@@ -108,7 +117,9 @@ def pairs(algorithm: Algorithm, unit: Unit, start: np.random.SeedSequence) -> tu
 def _ordinary() -> Others:
     """Users, items and values of everyone except the canary."""
     rng = np.random.default_rng(2026)
-    taste = MIDDLE + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal((3, COLUMNS))
+    taste = MIDDLE + 0.8 * rng.standard_normal((UNITS, 3)) @ rng.standard_normal(
+        (3, COLUMNS)
+    )
     users, items = np.nonzero(rng.random(taste.shape) < 0.4)
     others = users > 0
     users = users[others]
@@ -157,7 +168,9 @@ def _hides_replacement(algorithm: Algorithm) -> bool:
 
 def _turned_user(pattern: Array) -> Pair:
     """The canary rates everything, or is replaced by one with the opposite ratings."""
-    words = "one user in an ordinary data set, replaced by one with the opposite ratings"
+    words = (
+        "one user in an ordinary data set, replaced by one with the opposite ratings"
+    )
     return _pair(words, _ordinary(), _everything(-pattern), _everything(pattern))
 
 
@@ -166,10 +179,14 @@ def _one_rating(unit: Unit) -> Pair:
     low, high = BOUNDS
     items = np.array([0, 1, 2, COLUMNS - 1])
     values = np.array([low, low, low, high])
-    words = "one more rating in an ordinary data set, the highest, by a user who rates low"
+    words = (
+        "one more rating in an ordinary data set, the highest, by a user who rates low"
+    )
     absent = items[:3], values[:3]
     if unit == "value":
-        words = "one rating in an ordinary data set, changed from the lowest to the highest"
+        words = (
+            "one rating in an ordinary data set, changed from the lowest to the highest"
+        )
         absent = items, np.full(4, low)
     return _pair(words, _ordinary(), absent, (items, values))
 
@@ -181,7 +198,8 @@ def _two_camps(pattern: Array, how: str) -> Pair:
     """
     camps = np.where(np.arange(1, UNITS) % 2, 1.0, -1.0)
     users, items = (
-        part.ravel() for part in np.meshgrid(np.arange(1, UNITS), np.arange(COLUMNS), indexing="ij")
+        part.ravel()
+        for part in np.meshgrid(np.arange(1, UNITS), np.arange(COLUMNS), indexing="ij")
     )
     others = users, items, MIDDLE + QUARTER * np.outer(camps, pattern).ravel()
     words = (

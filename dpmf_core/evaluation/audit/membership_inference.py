@@ -40,7 +40,9 @@ RAW = (
     "Computed from raw private rows, for the holder of the data only. It is not a release, enters"
     " no account and is not stored. Do not share it or base choices on it."
 )
-FOR_THE_SCREEN = "An audit of private data is for the screen only, so it has no JSON. Print it."
+FOR_THE_SCREEN = (
+    "An audit of private data is for the screen only, so it has no JSON. Print it."
+)
 MEANINGS: dict[bounds.BoundRule, str] = {
     "pair test": "which of two training runs had the canary; bounds μ, converted to the ε of one"
     " Gaussian release",
@@ -67,7 +69,9 @@ EXPORTED = (
 class AuditSpec(BaseModel):
     """One complete audit: equal specifications measure the same."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", use_attribute_docstrings=True
+    )
     limit: ClassVar[str] = "largest_audit"
     size_words: ClassVar[str] = "runs of an audit"
 
@@ -110,7 +114,7 @@ class AuditSpec(BaseModel):
         return self.target(canary_data.shape(kind)), unit
 
     def target(self, shape: Any) -> canaries.AttackTarget:
-        """Return what is attacked, for data of this shape.
+        """What is attacked, for data of this shape.
 
         Raises BadInput if the algorithm cannot have the fault, or takes a budget and gets none.
         """
@@ -119,7 +123,9 @@ class AuditSpec(BaseModel):
         budget = None
         if issubclass(kind, algorithms.PrivateAlgorithm):
             if self.epsilon is None:
-                raise BadInput(f"{kind.title} needs a budget. Give the epsilon to attack.")
+                raise BadInput(
+                    f"{kind.title} needs a budget. Give the epsilon to attack."
+                )
             budget = Budget(epsilon=self.epsilon, delta=self.delta)
         method = algorithms.build(self.algorithm, dict(self.parameters), shape, budget)
         if self.fault not in (faults := canaries.faults_of(kind)):
@@ -266,7 +272,9 @@ class Audit:
             if (bound := self.strongest(rule)) is not None:
                 counted_text = f"{meaning}: {bound.words} ({bound.attack})"
                 figures.append(
-                    AuditFigure(rule, f"≥ {canaries.rounded(bound.epsilon):.2f}", counted_text)
+                    AuditFigure(
+                        rule, f"≥ {canaries.rounded(bound.epsilon):.2f}", counted_text
+                    )
                 )
         limit = "the pair test, which needs fewer training runs than error rates"
         if self.strongest("pair test") is None:
@@ -287,7 +295,9 @@ class Audit:
     def broken(self) -> bool:
         """Whether the measurement contradicts the proof."""
         return (
-            self.proven is not None and self.unit in self.covered_units and self.lower > self.proven
+            self.proven is not None
+            and self.unit in self.covered_units
+            and self.lower > self.proven
         )
 
     @property
@@ -305,7 +315,11 @@ class Audit:
     @property
     def protected_unit(self) -> str:
         """The proof's unit, as named in a guarantee."""
-        units = {"user": self.guarantee.unit, "rating": "rating", "value": "value of a rating"}
+        units = {
+            "user": self.guarantee.unit,
+            "rating": "rating",
+            "value": "value of a rating",
+        }
         return units[self.covered_units[-1]]
 
     @property
@@ -333,12 +347,17 @@ class Audit:
                 f" {self.covered_units[-1]} only."
             )
         if self.broken:
-            return f"{sentence}, but the ledger says {proven}: the guarantee is violated."
+            return (
+                f"{sentence}, but the ledger says {proven}: the guarantee is violated."
+            )
         return f"{sentence}, proven at most {proven}."
 
 
 def audit(
-    algorithm: str, *, tell: Callable[[int, int], None] = lambda count, of: None, **fields: Any
+    algorithm: str,
+    *,
+    tell: Callable[[int, int], None] = lambda count, of: None,
+    **fields: Any,
 ) -> Audit:
     """Attack an algorithm.
 
@@ -361,7 +380,10 @@ def attack(
 
     Raises Cancelled when `stopped` returns true.
     """
-    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]] = ([], [])
+    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]] = (
+        [],
+        [],
+    )
     start_time = last = time.perf_counter()
     for place in range(spec.runs):
         if stopped():
@@ -369,7 +391,9 @@ def attack(
         inside = place % 2
         with single_threaded_blas:
             kinds[inside].append(
-                target.training(pair, bool(inside), np.random.SeedSequence([spec.seed, place]))
+                target.training(
+                    pair, bool(inside), np.random.SeedSequence([spec.seed, place])
+                )
             )
         if (now := time.perf_counter()) - last > TELL_EVERY:
             last = now
@@ -386,15 +410,20 @@ def _result(
     guarantee = target.algorithm.guarantee()
     through_mu = target.through_mu
     scores = _scores(target, kinds)
-    squared_mu = float(np.mean([training.squared_mu for kind in kinds for training in kind]))
+    squared_mu = float(
+        np.mean([training.squared_mu for kind in kinds for training in kind])
+    )
     return Audit(
         spec,
-        title=target.algorithm.title + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}"),
+        title=target.algorithm.title
+        + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}"),
         proven=exactly(target.plan, spec.delta) if guarantee.has_epsilon else None,
         most=bounds.most(spec.runs, tuple(scores), spec.delta, through_mu),
         tests=bounds.bounds_of(scores, spec.delta, through_mu),
         canary=canary,
-        realised_mu=math.sqrt(squared_mu) if through_mu and math.isfinite(squared_mu) else None,
+        realised_mu=math.sqrt(squared_mu)
+        if through_mu and math.isfinite(squared_mu)
+        else None,
         planned_mu=mu_of(target.plan) if through_mu else None,
         rule=target.rule,
         guarantee=guarantee,
@@ -411,13 +440,17 @@ def _scores(
     The direction is learned on the first half of the training runs.
     """
     half = min(map(len, kinds)) // 2
-    absent, present = (np.stack([training.shared for training in kind]) for kind in kinds)
+    absent, present = (
+        np.stack([training.shared for training in kind]) for kind in kinds
+    )
     towards = bounds.direction((absent[:half], present[:half]))
     scores: dict[AttackKind, bounds.Scores] = {
         "what is shared": (absent @ towards, present @ towards)
     }
     if target.has_noisy_sums:
-        without, within = (np.array([training.ratio for training in kind]) for kind in kinds)
+        without, within = (
+            np.array([training.ratio for training in kind]) for kind in kinds
+        )
         scores["what is released"] = (without, within)
     return scores
 

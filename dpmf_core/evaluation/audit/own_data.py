@@ -58,7 +58,9 @@ def audit_on(
     with single_threaded_blas:
         pair = target.furthest(candidates)
     view = replace(target, lens=_lens(pair, spec.seed))
-    result = attack(spec, view, pair, lambda progress: tell(progress.step, progress.steps))
+    result = attack(
+        spec, view, pair, lambda progress: tell(progress.step, progress.steps)
+    )
     return replace(result, is_raw=not data.public)
 
 
@@ -86,7 +88,9 @@ def _must_suit(kind: type[Algorithm], data: Data) -> None:
 def _without(data: Data, user: int) -> Pair:
     """The data without one unit's row, which becomes empty."""
     if not 0 <= user < data.shape.n_units:
-        raise BadInput(f"{data.name} has the users 0 to {data.shape.n_units - 1:,}. Got {user:,}.")
+        raise BadInput(
+            f"{data.name} has the users 0 to {data.shape.n_units - 1:,}. Got {user:,}."
+        )
     if isinstance(data, Ratings):
         count = int((data.users == user).sum())
         words = f"user {user} of {data.name}, removed with {count:,} ratings"
@@ -103,11 +107,15 @@ def _without(data: Data, user: int) -> Pair:
 def _with_one_more(data: Data, seed: int) -> tuple[Pair, ...]:
     """The data with one more row, empty and with a canary; an adversary picks the worst."""
     if isinstance(data, Ratings):
-        return tuple(_user(data, row, how) for how, row in _patterns(data.n_items, seed).items())
+        return tuple(
+            _user(data, row, how) for how, row in _patterns(data.n_items, seed).items()
+        )
     mean = np.asarray(data.X.mean(axis=0), np.float64).ravel()
     rarest = np.zeros_like(mean)
     rarest[np.argmin(mean)] = 1.0
-    return _sample(data, mean, "like the overall mean"), _sample(data, rarest, "of only the rarest")
+    return _sample(data, mean, "like the overall mean"), _sample(
+        data, rarest, "of only the rarest"
+    )
 
 
 def _patterns(columns: int, seed: int) -> dict[str, Array]:
@@ -115,7 +123,9 @@ def _patterns(columns: int, seed: int) -> dict[str, Array]:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(3,)))
     half = np.where(rng.permutation(columns) % 2, 1.0, -1.0)
     return {
-        "everything highest and lowest alternately": np.where(np.arange(columns) % 2, 1.0, -1.0),
+        "everything highest and lowest alternately": np.where(
+            np.arange(columns) % 2, 1.0, -1.0
+        ),
         "everything a quarter of the range from the middle": half / 2,
         "everything highest": np.ones(columns),
     }
@@ -134,7 +144,9 @@ def _user(data: Ratings, row: Array, how: str) -> Pair:
         users=np.append(data.users, np.full(len(row), data.n_users, data.users.dtype)),
         items=np.append(data.items, np.arange(len(row), dtype=data.items.dtype)),
         values=np.append(data.values, values.astype(data.values.dtype)),
-        order=None if data.order is None else np.append(data.order, np.zeros(len(row), np.int64)),
+        order=None
+        if data.order is None
+        else np.append(data.order, np.zeros(len(row), np.int64)),
     )
     return Pair(f"one more user in {data.name}, who rates {how}", absent, present)
 
@@ -161,7 +173,9 @@ def _lens(pair: Pair, seed: int) -> Array:
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(4,)))
     rows = rng.standard_normal((DIRECTIONS, len(present)))
     rows[0] = present - absent
-    return np.asarray(rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12))
+    return np.asarray(
+        rows / np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-12)
+    )
 
 
 def _column_sums(data: Data) -> Array:

@@ -35,9 +35,10 @@ def weighted_sum(out: Array, inside: Array) -> Array:
     difference = inside - out
     surest_first = np.argsort(-np.abs(difference), axis=-1, kind="stable")
     return np.asarray(
-        (_weights(out.shape[-1]) * (np.take_along_axis(difference, surest_first, axis=-1) > 0)).sum(
-            axis=-1
-        )
+        (
+            _weights(out.shape[-1])
+            * (np.take_along_axis(difference, surest_first, axis=-1) > 0)
+        ).sum(axis=-1)
     )
 
 
@@ -85,7 +86,10 @@ def _ends(pairs: int) -> tuple[Array, Array]:
     """
     rng = np.random.default_rng(2026)
     gaps = rng.standard_gamma(_sizes(pairs).astype(float), (DRAWS, CLASSES))
-    ends = np.cumsum(gaps, axis=1) / (gaps.sum(axis=1) + rng.standard_exponential(DRAWS))[:, None]
+    ends = (
+        np.cumsum(gaps, axis=1)
+        / (gaps.sum(axis=1) + rng.standard_exponential(DRAWS))[:, None]
+    )
     return ends, np.argsort(ends, axis=None, kind="stable")
 
 
@@ -112,9 +116,11 @@ def _reaching(pairs: int, place: int) -> Array:
     right = ndtr(theta - tau)
     wrong = ndtr(-theta - tau)
     above, at_end = (_at_ends(pairs, right + wrong, column) for column in (right, tau))
-    last = 1 / (1 + np.exp(-2 * theta * at_end))  # whether the last one of each class is right
+    # whether the last one of each class is right
+    last = 1 / (1 + np.exp(-2 * theta * at_end))
     before, first = (
-        np.concatenate([np.zeros((DRAWS, 1)), part[:, :-1]], axis=1) for part in (above, ends)
+        np.concatenate([np.zeros((DRAWS, 1)), part[:, :-1]], axis=1)
+        for part in (above, ends)
     )
     within = np.clip((above - before) / np.maximum(ends - first, 1e-300), 0.0, 1.0)
     rng = np.random.default_rng(2027)

@@ -18,15 +18,17 @@ from dpmf_core.runs.record import Run
 
 
 def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the divergence over all ratings, and over the busiest users' ratings."""
+    """The divergence over all ratings, and over the busiest users' ratings."""
     busy = Draws.of_runs(points, runs).measured("kl_top_users")
     return Draws.of_runs(points, runs).measured(metric) + [
         replace(result, label=result.label + TOP_USERS) for result in busy
     ]
 
 
-def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return held-out errors of sketches over all users, and over the busiest users."""
+def _errors_of_top_users(
+    points: Sequence[Point], runs: Runs, metric: str
+) -> list[Measured]:
+    """Held-out errors of sketches over all users, and over the busiest users."""
     chosen_points = [point for point in points if point.label in (SKETCH, HASHING)]
     busy = (
         (
@@ -42,7 +44,7 @@ def _errors_of_top_users(points: Sequence[Point], runs: Runs, metric: str) -> li
 
 
 def error_of_busy(run: Run) -> float:
-    """Return held-out RMSE of the busiest tenth of the users, as `kl_top_users` has them."""
+    """Held-out RMSE of the busiest tenth of the users, as `kl_top_users` has them."""
     parts = open_split(run.spec)
     model = run.model
     activity = np.diff(parts.train.by_user)
@@ -79,7 +81,9 @@ CLAIMS = (
         clauses=statements.FIG_2,
         axis="regularisation",
     ),
-    claim("balu-fig3", clauses=(statements.of_error(SKETCH), statements.of_error(HASHING))),
+    claim(
+        "balu-fig3", clauses=(statements.of_error(SKETCH), statements.of_error(HASHING))
+    ),
     claim(
         "balu-fig4",
         measure=_divergences,

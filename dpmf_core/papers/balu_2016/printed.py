@@ -14,26 +14,32 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Ratings = Iterable[tuple[int, int, float]]  # u, i and r_ui, minus the means (section 5.1.1)
-Hash = Callable[[int], tuple[Array, Array]]  # h_j(e, l) and s_j(e, l) of an id e, (k, d) each
+# u, i and r_ui, minus the means (section 5.1.1)
+Ratings = Iterable[tuple[int, int, float]]
+# h_j(e, l) and s_j(e, l) of an id e, (k, d) each
+Hash = Callable[[int], tuple[Array, Array]]
 Rule = Literal["3.2", "4.3"]
-Sign = Literal[-1, 1]  # of (r - p q) in the gradient: -1 by equation 4, 1 as in equation 5
+# of (r - p q) in the gradient: -1 by equation 4, 1 as in equation 5
+Sign = Literal[-1, 1]
 
 
 def loss(r: float, p: Array, q: Array) -> float:
-    """Return L(r, p q), section 2.1."""
+    """L(r, p q), section 2.1."""
     return float((r - p @ q) ** 2 / 2)
 
 
 def functional(ratings: Ratings, P: Array, Q: Array, lambda_: float) -> float:
-    """Return R_lambda(P, Q), equation 1; minus it is the log posterior up to a constant, eq. 10."""
+    """R_lambda(P, Q), equation 1; minus it is the log posterior up to a constant, eq. 10."""
     return sum(
-        loss(r, P[u], Q[i]) + lambda_ / 2 * float(P[u] @ P[u] + Q[i] @ Q[i]) for u, i, r in ratings
+        loss(r, P[u], Q[i]) + lambda_ / 2 * float(P[u] @ P[u] + Q[i] @ Q[i])
+        for u, i, r in ratings
     )
 
 
-def gradients(r: float, p: Array, q: Array, lambda_: float, sign: Sign) -> tuple[Array, Array]:
-    """Return the gradients of a rating's term with respect to p and q, equations 4 and 5."""
+def gradients(
+    r: float, p: Array, q: Array, lambda_: float, sign: Sign
+) -> tuple[Array, Array]:
+    """The gradients of a rating's term with respect to p and q, equations 4 and 5."""
     error = r - p @ q
     return sign * error * q + lambda_ * p, sign * error * p + lambda_ * q
 
@@ -60,7 +66,7 @@ def langevin(
 
 
 def query(C: Array, cells: Array, signs: Array) -> Array:
-    """Return the vector (d,) that the sketch C (k, w) holds, equations 13 and 14."""
+    """The vector (d,) that the sketch C (k, w) holds, equations 13 and 14."""
     rows = np.arange(len(C))[:, None]
     return np.asarray((signs * C[rows, cells]).sum(axis=0) / len(C))
 
@@ -94,17 +100,17 @@ def sketched(
 
 
 def learning_rate(eta: float, b: float, t: int, T: int) -> float:
-    """Return eta_t, section 5.1.3."""
+    """eta_t, section 5.1.3."""
     return eta / (1 + b * t / T)
 
 
 def width(n_users: int, n_items: int, d: int, gamma: float, k: int) -> int:
-    """Return w, equation 20; equation 17 solved for it."""
+    """w, equation 20; equation 17 solved for it."""
     return math.ceil((n_users + n_items) * d / (gamma * k))
 
 
 def divergence(train: Array, test: Array) -> float:
-    """Return KLD of training errors from test errors, equation 19."""
+    """KLD of training errors from test errors, equation 19."""
     shift = (train.mean() - test.mean()) ** 2 / test.var()
     ratio = train.var() / test.var()
     return float((ratio + shift - 1 - math.log(ratio)) / 2)

@@ -22,7 +22,7 @@ SPLIT = SplitSpec(test_fraction=0.1, validation_fraction=0.1, least_judged=10)
 
 
 def movielens() -> DataSpec:
-    """Return MovieLens 1M, which also stands for EachMovie, or the nearest available set."""
+    """MovieLens 1M, which also stands for EachMovie, or the nearest available set."""
     return DataSpec(id=first_present("ml-1m", "cinema"))
 
 
@@ -30,7 +30,7 @@ def movielens() -> DataSpec:
 
 
 def sketches(depths: Sequence[int], **fixed: Value) -> tuple[Method, ...]:
-    """Return sketches of these depths, with the figures' labels."""
+    """Sketches of these depths, with the figures' labels."""
     labels = {1: HASHING, 4: SKETCH}
     return tuple(
         Method(
@@ -43,7 +43,7 @@ def sketches(depths: Sequence[int], **fixed: Value) -> tuple[Method, ...]:
 
 
 def regular(**fixed: Value) -> Method:
-    """Return factorisation without a sketch, by equations 2 and 3."""
+    """Factorisation without a sketch, by equations 2 and 3."""
     defaults: dict[str, Value] = {
         "model": "centred",
         "decay": 1.0,
@@ -58,22 +58,24 @@ def _sweep(methods: tuple[Method, ...], **grid: tuple[Value, ...]) -> Sweep:
 
 
 def by_regularisation() -> tuple[Sweep]:
-    """Return the runs of Fig. 1."""
+    """The runs of Fig. 1."""
     size: dict[str, Value] = {"rank": 8, "steps": 20}
     methods = (*sketches((4, 1), threshold=NO_THRESHOLD, **size), regular(**size))
     return (_sweep(methods, regularisation=(0.3, 0.1, 0.04, 0.01, 0.0)),)
 
 
 def best_regularisation() -> tuple[Sweep]:
-    """Return the runs of Fig. 2."""
+    """The runs of Fig. 2."""
     # 100 passes with d up to 32 take the better part of an hour on two cores
     methods = sketches((4,), threshold=NO_THRESHOLD, steps=15)
     values = (0.003, 0.01, 0.03, 0.1)
-    return (_sweep(methods, regularisation=values, rank=(8, 16), space_gain=(1.0, 4.0)),)
+    return (
+        _sweep(methods, regularisation=values, rank=(8, 16), space_gain=(1.0, 4.0)),
+    )
 
 
 def by_threshold() -> tuple[Sweep, ...]:
-    """Return the runs of Figs. 3 and 4."""
+    """The runs of Figs. 3 and 4."""
     size: dict[str, Value] = {"rank": 32, "steps": PASSES, "regularisation": 0.06}
     return alike(
         (sketches((4, 1), **size), {"threshold": THRESHOLDS, "space_gain": GAINS}),
@@ -84,13 +86,13 @@ def by_threshold() -> tuple[Sweep, ...]:
 
 
 def by_dimension() -> tuple[Sweep]:
-    """Return the dimensions of Fig. 4, without a threshold."""
+    """The dimensions of Fig. 4, without a threshold."""
     methods = sketches((4,), threshold=NO_THRESHOLD, steps=PASSES)
     return (_sweep(methods, rank=RANKS),)
 
 
 def sketch_table() -> tuple[Sweep, ...]:
-    """Return the source's sizes and thresholds on MovieLens 1M."""
+    """The source's sizes and thresholds on MovieLens 1M."""
     grid = {"rank": RANKS, "space_gain": GAINS, "threshold": THRESHOLDS}
     return alike(
         (sketches((4, 1), steps=40, as_printed=False), grid),
@@ -103,9 +105,13 @@ def sketch_table() -> tuple[Sweep, ...]:
 
 
 def _sweeps() -> tuple[Sweep]:
-    methods = sketches((4,), threshold=NO_THRESHOLD, rank=32, steps=PASSES, space_gain=1.0)
+    methods = sketches(
+        (4,), threshold=NO_THRESHOLD, rank=32, steps=PASSES, space_gain=1.0
+    )
     grid = {"learning_rate": (0.02, 0.05), "regularisation": (0.01, 0.03, 0.1)}
-    return (Sweep(data=movielens(), methods=methods, grid=grid, split=SPLIT, seeds=(0, 1)),)
+    return (
+        Sweep(data=movielens(), methods=methods, grid=grid, split=SPLIT, seeds=(0, 1)),
+    )
 
 
 PRESETS = (Preset.of(__package__, "balu-preset", sweeps=_sweeps, measure=tuned),)

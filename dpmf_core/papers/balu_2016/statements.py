@@ -27,20 +27,24 @@ Best = dict[tuple[float, float], float]  # the best λ by dimension and space ga
 
 
 def _best_place(results: Results, label: str) -> float:
-    """Return the λ of a method's smallest error, interpolated as in `_lowest`."""
+    """The λ of a method's smallest error, interpolated as in `_lowest`."""
     return _lowest(
-        {at: median for at, median in line(results, label, "regularisation").items() if at}
+        {
+            at: median
+            for at, median in line(results, label, "regularisation").items()
+            if at
+        }
     )
 
 
 def _rise_beyond_best(results: Results, label: str) -> float:
-    """Return the rise of a method's error from the best to the largest λ."""
+    """The rise of a method's error from the best to the largest λ."""
     values = list(line(results, label, "regularisation").values())
     return values[-1] - min(values)
 
 
 def _at_zero(results: Results, label: str) -> float:
-    """Return a method's error without regularisation."""
+    """A method's error without regularisation."""
     values = line(results, label, "regularisation")
     if 0.0 not in values or len(values) < 2:
         raise MissingResult(f"{label} has no result at λ = 0, or nowhere else")
@@ -48,7 +52,7 @@ def _at_zero(results: Results, label: str) -> float:
 
 
 def _rise_at_zero(results: Results, label: str) -> float:
-    """Return how far the error without regularisation is above the smallest with some."""
+    """How far the error without regularisation is above the smallest with some."""
     values = line(results, label, "regularisation")
     return _at_zero(results, label) - min(value for at, value in values.items() if at)
 
@@ -74,7 +78,9 @@ FIG_1 = (
     _of_all(
         "the best λ is around .1 in all three: above .05 and below .2",
         _best_place,
-        lambda places: min(min(math.log(best / 0.05), math.log(0.2 / best)) for best in places),
+        lambda places: min(
+            min(math.log(best / 0.05), math.log(0.2 / best)) for best in places
+        ),
         "{:.3f}",
     ),
     judged(
@@ -83,7 +89,9 @@ FIG_1 = (
         lambda rise: rise,
         "by at least {:.4f}".format,
     ),
-    _of_all("at λ = 0 all three err more than at the best λ", _rise_at_zero, min, "{:.4f}"),
+    _of_all(
+        "at λ = 0 all three err more than at the best λ", _rise_at_zero, min, "{:.4f}"
+    ),
     *(
         above(
             f"from the best λ to λ = 0 the error rises less in {SKETCH} than in {other}",
@@ -97,7 +105,7 @@ FIG_1 = (
 
 
 def best_regularisations(results: Results) -> Best:
-    """Return the best λ by dimension and space gain.
+    """The best λ by dimension and space gain.
 
     It is the lowest point of a parabola in log λ through the best measured place and its
     neighbours, or the measured place if that is at an end.
@@ -105,7 +113,9 @@ def best_regularisations(results: Results) -> Best:
     cells: dict[tuple[float, float], dict[float, float]] = {}
     for result in results:
         place = (float(result.grid["rank"]), float(result.grid["space_gain"]))
-        cells.setdefault(place, {})[float(result.grid["regularisation"])] = result.median
+        cells.setdefault(place, {})[float(result.grid["regularisation"])] = (
+            result.median
+        )
     if not cells:
         raise MissingResult("no dimension and space gain has a result")
     return {place: _lowest(values) for place, values in sorted(cells.items())}
@@ -122,7 +132,9 @@ def _lowest(values: Mapping[float, float]) -> float:
     right = (x[1] - x[2]) * (y[1] - y[0])
     if left == right:
         return places[at]
-    return math.exp(x[1] - ((x[1] - x[0]) * left - (x[1] - x[2]) * right) / (2 * (left - right)))
+    return math.exp(
+        x[1] - ((x[1] - x[0]) * left - (x[1] - x[2]) * right) / (2 * (left - right))
+    )
 
 
 def _of_best(words: str, margin: Callable[[Best], float]) -> Clause:
@@ -138,15 +150,20 @@ def _of_best(words: str, margin: Callable[[Best], float]) -> Clause:
 
 
 def _decades_by_gain(best: Best) -> float:
-    """Return the smallest fall of the best λ in decades, from smallest to largest space gain."""
+    """The smallest fall of the best λ in decades, from smallest to largest space gain."""
     ranks, gains = zip(*best, strict=True)
-    return min(math.log10(best[rank, min(gains)] / best[rank, max(gains)]) for rank in set(ranks))
+    return min(
+        math.log10(best[rank, min(gains)] / best[rank, max(gains)])
+        for rank in set(ranks)
+    )
 
 
 def _decades_by_rank(best: Best) -> float:
-    """Return the mean fall of the best λ in decades, from largest to smallest dimension."""
+    """The mean fall of the best λ in decades, from largest to smallest dimension."""
     ranks, gains = zip(*best, strict=True)
-    falls = (best[max(ranks), gain] / best[min(ranks), gain] for gain in sorted(set(gains)))
+    falls = (
+        best[max(ranks), gain] / best[min(ranks), gain] for gain in sorted(set(gains))
+    )
     return statistics.fmean(map(math.log10, falls))
 
 
@@ -170,8 +187,10 @@ def _first_step_is_largest(errors: Sequence[float]) -> float:
 
 
 def of_error(label: str) -> Clause:
-    """Return what is computed of what Fig. 3 states of a sketch's error."""
-    by_threshold = MeasuredLine(label=label, along="threshold", averaged=True, none=NO_THRESHOLD)
+    """What is computed of what Fig. 3 states of a sketch's error."""
+    by_threshold = MeasuredLine(
+        label=label, along="threshold", averaged=True, none=NO_THRESHOLD
+    )
     return judged(
         f"the first rise of the threshold helps {label} more than any later one",
         by_threshold,
@@ -181,7 +200,7 @@ def of_error(label: str) -> Clause:
 
 
 def of_divergence(label: str) -> tuple[Clause, Clause]:
-    """Return what is computed of what Fig. 4 states of a sketch's divergence."""
+    """What is computed of what Fig. 4 states of a sketch's divergence."""
     by_threshold = MeasuredLine(label=label, along="threshold", averaged=True)
 
     def share(results: Results) -> float:

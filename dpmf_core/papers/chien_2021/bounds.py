@@ -13,12 +13,12 @@ from dpmf_core.papers.theory import PLACES, Bound, Place, bound_claims
 
 
 def gamma(at: Place) -> float:
-    """Return gamma = kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n) for kappa = mu = r = 1."""
+    """gamma = kappa^6 mu^3 r^2 sqrt(m) log^2(kappa n) for kappa = mu = r = 1."""
     return math.sqrt(at.items) * math.log(at.users) ** 2
 
 
 def frobenius(at: Place) -> float:
-    """Return Theorem 2's bound on the relative Frobenius error for kappa = mu = r = 1.
+    """Theorem 2's bound on the relative Frobenius error for kappa = mu = r = 1.
 
     It is sqrt(m) log(1/delta) / (eps n) times kappa gamma / sqrt(p).
     """
@@ -27,19 +27,24 @@ def frobenius(at: Place) -> float:
 
 
 def largest_entry(at: Place) -> float:
-    """Return the bound on the largest error of an entry, over mu^2 r ||M||_2 / sqrt(mn)."""
+    """The bound on the largest error of an entry, over mu^2 r ||M||_2 / sqrt(mn)."""
     return math.sqrt(at.items) * frobenius(at)
 
 
 def least_share(at: Place, rank: int = 1) -> float:
-    """Return the share of entries that Theorem 2 requires: mu^6 kappa^12 r^6 log^3 n / m."""
+    """The share of entries that Theorem 2 requires: mu^6 kappa^12 r^6 log^3 n / m."""
     return rank**6 * math.log(at.users) ** 3 / at.items
 
 
 def noise_of_a_step(at: Place, steps: int) -> float:
-    """Return alpha, by which Lemma 4 lets Err(V*, V) grow in a step, for rank 1."""
+    """alpha, by which Lemma 4 lets Err(V*, V) grow in a step, for rank 1."""
     logs = math.log(at.users) * math.sqrt(at.items)
-    return logs * steps * math.log(1 / at.delta) / (math.sqrt(at.share) * at.users * at.epsilon)
+    return (
+        logs
+        * steps
+        * math.log(1 / at.delta)
+        / (math.sqrt(at.share) * at.users * at.epsilon)
+    )
 
 
 FROBENIUS = Bound(**texts(__package__)["bounds"][0], error=frobenius)
@@ -47,7 +52,7 @@ BOUNDS = (FROBENIUS,)
 
 
 def out_of_reach() -> str:
-    """Return why the paper's own synthetic data, of rank 5, are outside the theorem."""
+    """Why the paper's own synthetic data, of rank 5, are outside the theorem."""
     at = replace(PLACES["users"], users=5_000)
     share = least_share(at, rank=5)
     return (

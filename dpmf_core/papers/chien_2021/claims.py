@@ -33,20 +33,27 @@ RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
 
 
 def bunching() -> list[Measured]:
-    """Return Fig. 2: the share of observations on the top items, by the share of items."""
+    """Fig. 2: the share of observations on the top items, by the share of items."""
     return [
-        Measured(point.selection, "", None, {"top_share": point.items}, (point.observations,))
-        for point in shares(open_ratings(runs.every_film()), RATINGS_PER_USER, points=20)
+        Measured(
+            point.selection, "", None, {"top_share": point.items}, (point.observations,)
+        )
+        for point in shares(
+            open_ratings(runs.every_film()), RATINGS_PER_USER, points=20
+        )
     ]
 
 
 def by_users(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the draws of a held-out metric; the grid names the number of users."""
+    """The draws of a held-out metric; the grid names the number of users."""
     users = {
-        entry.id: entry.n_users for entry in catalogue().catalogue() if isinstance(entry, Entry)
+        entry.id: entry.n_users
+        for entry in catalogue().catalogue()
+        if isinstance(entry, Entry)
     }
     named_points = [
-        replace(point, grid={**point.grid, "users": users[point.spec.data.id]}) for point in points
+        replace(point, grid={**point.grid, "users": users[point.spec.data.id]})
+        for point in points
     ]
     return every_draw(named_points, runs, metric)
 
@@ -105,7 +112,7 @@ def on_films() -> tuple[Sweep, ...]:
 
 
 def as_analysed() -> tuple[Sweep, ...]:
-    """Return the sweeps with fresh ratings at each step, and with the same ratings at all steps."""
+    """The sweeps with fresh ratings at each step, and with the same ratings at all steps."""
     anew, kept = (
         Method(
             algorithm="dpals",

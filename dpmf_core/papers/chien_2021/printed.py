@@ -51,7 +51,9 @@ def noise_of_theorem_1(epsilon: float, delta: float, k: int, T: int) -> float:
     return math.sqrt(2 * k * T * (epsilon + math.log(1 / delta))) / epsilon
 
 
-def dpals(M: Matrix, Omega: Mask, inputs: Inputs, draws: Draws) -> tuple[Matrix, Matrix]:
+def dpals(
+    M: Matrix, Omega: Mask, inputs: Inputs, draws: Draws
+) -> tuple[Matrix, Matrix]:
     """Algorithm 1, DPALS: U^T (n, r) and V^T (m, r)."""
     M = np.where(Omega, np.clip(M, -inputs.Gamma_M, inputs.Gamma_M), 0.0)  # line 1
     V = inputs.V_0
@@ -62,7 +64,9 @@ def dpals(M: Matrix, Omega: Mask, inputs: Inputs, draws: Draws) -> tuple[Matrix,
     return U, V  # line 6
 
 
-def item_procedure(U: Matrix, M: Matrix, inputs: Inputs, t: int, draws: Draws) -> Matrix:
+def item_procedure(
+    U: Matrix, M: Matrix, inputs: Inputs, t: int, draws: Draws
+) -> Matrix:
     """Procedure A_item, lines 7 to 13: V (m, r)."""
     m = M.shape[1]
     Omega_prime = draws.item_sample(t)  # line 7
@@ -72,7 +76,8 @@ def item_procedure(U: Matrix, M: Matrix, inputs: Inputs, t: int, draws: Draws) -
         U_j = U[raters]
         M_j = M[raters, j]
         G_j = draws.matrix(t, j, inputs.Gamma_u**2 * inputs.sigma)  # line 8
-        g_j = draws.vector(t, j, inputs.Gamma_u * inputs.Gamma_M * inputs.sigma)  # line 9
+        # line 9
+        g_j = draws.vector(t, j, inputs.Gamma_u * inputs.Gamma_M * inputs.sigma)
         V_tilde[j] = solve_item(U_j.T @ U_j + G_j, U_j.T @ M_j + g_j, inputs.lambda_)
     return orthonormal(V_tilde)  # lines 12 and 13
 
@@ -81,7 +86,8 @@ def solve_item(noisy_gram: Matrix, noisy_side: Vector, lambda_: float) -> Vector
     """Lines 10 and 11: X_j = lambda I + noisy Gram; V_j = Pi_PSD(X_j)^+ noisy right-hand side."""
     X_j = lambda_ * np.eye(len(noisy_side)) + noisy_gram
     values, Q = np.linalg.eigh(X_j)
-    inverses = np.zeros(len(values))  # of negative eigenvalues, which Pi_PSD replaces with 0, too
+    # of negative eigenvalues, which Pi_PSD replaces with 0, too
+    inverses = np.zeros(len(values))
     inverses[values > 0] = 1 / values[values > 0]
     return np.asarray(Q @ (inverses * (Q.T @ noisy_side)))
 
@@ -98,7 +104,9 @@ def user_procedure(V: Matrix, M: Matrix, inputs: Inputs, cells: Mask) -> Matrix:
     for i in range(len(M)):
         V_i = V[cells[i]]
         M_i = M[i, cells[i]]
-        U[i] = np.linalg.solve(inputs.lambda_ * np.eye(V.shape[1]) + V_i.T @ V_i, V_i.T @ M_i)
+        U[i] = np.linalg.solve(
+            inputs.lambda_ * np.eye(V.shape[1]) + V_i.T @ V_i, V_i.T @ M_i
+        )
     return clip(U, inputs.Gamma_u)
 
 
@@ -117,7 +125,9 @@ def clip(U: Matrix, c: float) -> Matrix:
 # ---- section 5.1 ---------------------------------------------------------------------------------
 
 
-def noisy_counts(sample: Mask, k: int, sigma: float, noise: Callable[[float], Vector]) -> Vector:
+def noisy_counts(
+    sample: Mask, k: int, sigma: float, noise: Callable[[float], Vector]
+) -> Vector:
     """The counts c of at most k items of a user, plus N(0, k sigma^2). noise: by its deviation."""
     return np.asarray(sample.sum(axis=0) + noise(math.sqrt(k) * sigma))
 
@@ -128,7 +138,9 @@ def frequent_items(counts: Vector, beta: float) -> npt.NDArray[np.intp]:
     return np.sort(np.argsort(-counts, kind="stable")[:size])
 
 
-def adaptive_sample(Omega: Mask, counts: Vector, frequent: npt.NDArray[np.intp], k: int) -> Mask:
+def adaptive_sample(
+    Omega: Mask, counts: Vector, frequent: npt.NDArray[np.intp], k: int
+) -> Mask:
     """For each user, the k items of Omega_i and Frequent with the lowest noisy counts."""
     sample = np.zeros(Omega.shape, np.bool_)
     rarest_first = frequent[np.argsort(counts[frequent], kind="stable")]

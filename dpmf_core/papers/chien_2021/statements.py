@@ -11,17 +11,20 @@ SOURCE_DPALS = "DPALS, source's noise"
 
 
 def gain(results: Results, epsilon: float, dpals: str = "DPALS") -> float:
-    """Return the share by which DPALS's RMSE is below DPFW's with its source's noise."""
+    """The share by which DPALS's RMSE is below DPFW's with its source's noise."""
     ours, theirs = (
-        MeasuredFigure(label=label, epsilon=epsilon)(results) for label in (dpals, SOURCE_DPFW)
+        MeasuredFigure(label=label, epsilon=epsilon)(results)
+        for label in (dpals, SOURCE_DPFW)
     )
     return 1 - ours / theirs
 
 
 def _gains(results: Results, dpals: str = "DPALS") -> dict[float, float]:
-    """Return the gain at each epsilon, ascending; raise MissingResult."""
+    """The gain at each epsilon, ascending; raises MissingResult."""
     epsilons = {
-        place.epsilon for place in results if place.label == "DPALS" and place.epsilon is not None
+        place.epsilon
+        for place in results
+        if place.label == "DPALS" and place.epsilon is not None
     }
     if len(epsilons) < 2:
         raise MissingResult("DPALS has fewer than two epsilons")
@@ -39,7 +42,7 @@ def _of_gains(words: str, margin: Callable[[list[float]], float]) -> Clause:
 
 
 def with_theorem_1(results: Results) -> str:
-    """Return DPALS's lead with the noise of its own source's theorem."""
+    """DPALS's lead with the noise of its own source's theorem."""
     leads = _gains(results, SOURCE_DPALS)
     return (
         "With the noise of Theorem 1 the error of DPALS is"
@@ -54,13 +57,15 @@ FIG_3A = (
     ),
     _of_gains(
         "the improvement increases with ε",
-        lambda gains: min(after - before for before, after in itertools.pairwise(gains)),
+        lambda gains: min(
+            after - before for before, after in itertools.pairwise(gains)
+        ),
     ),
 )
 
 
 def untuned(results: Results) -> str:
-    """Return what differs from the source's protocol, and the effect of DPFW's rule."""
+    """What differs from the source's protocol, and the effect of DPFW's rule."""
     exact, theirs = (
         MeasuredFigure(label=label, epsilon=5.0, along="users")(results)
         for label in ("DPFW", SOURCE_DPFW)

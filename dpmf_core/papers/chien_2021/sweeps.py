@@ -73,12 +73,17 @@ def tuned(
     others: tuple[Method, ...],
     epsilons: tuple[float, ...],
 ) -> tuple[Sweep, ...]:
-    """Return DPALS over a grid of rank, item ridge and share of frequent items, and others.
+    """DPALS over a grid of rank, item ridge and share of frequent items, and others.
 
     Every draw chooses on its validation ratings.
     """
     return alike(
-        (dpals, DPALS_GRID), (others, {}), data=data, split=TUNED, epsilons=epsilons, seeds=SEEDS
+        (dpals, DPALS_GRID),
+        (others, {}),
+        data=data,
+        split=TUNED,
+        epsilons=epsilons,
+        seeds=SEEDS,
     )
 
 
@@ -86,7 +91,7 @@ MOST_PER_USER = 80  # ratings, in the figures of Jain et al. that Fig. 3a repeat
 
 
 def top_films() -> tuple[Sweep, ...]:
-    """Return DPALS and others on all ratings, and DPFW on at most 80 of each user."""
+    """DPALS and others on all ratings, and DPFW on at most 80 of each user."""
     few = films(most_per_user=MOST_PER_USER)
     frank_wolfe = Sweep(
         data=few,
@@ -103,14 +108,16 @@ def top_films() -> tuple[Sweep, ...]:
 
 
 FREQUENT = Method(
-    algorithm="dpfw", label="DPFW on frequent films", parameters={"frequent_fraction": 0.1}
+    algorithm="dpfw",
+    label="DPFW on frequent films",
+    parameters={"frequent_fraction": 0.1},
 )
 DPALS_TOP = "DPALS, 400 films"
 ALS_TOP = "ALS, 400 films"
 
 
 def all_films() -> tuple[Sweep, ...]:
-    """Return every film, and the 400 most rated ones for comparison."""
+    """Every film, and the 400 most rated ones for comparison."""
     epsilons = (1.0, 20.0)
     dpals_top = _with_label(PRINTED, DPALS_TOP)
     als_top = _with_label(ALS, ALS_TOP)
@@ -134,24 +141,29 @@ LIKES = Method(
     algorithm="als",
     label="ALS",
     parameters=PLAIN
-    | {"unobserved_weight": 0.1, "rank": 32, "regularisation": 5.0, "regularisation_exponent": 0.0},
+    | {
+        "unobserved_weight": 0.1,
+        "rank": 32,
+        "regularisation": 5.0,
+        "regularisation_exponent": 0.0,
+    },
 )
 POPULARITY = Method(algorithm="popularity", label="Popularity")
 
 
 def likes(*ids: str) -> DataSpec:
-    """Return what people liked in the first of these sets that is here: at least five things."""
+    """What people liked in the first of these sets that is here: at least five things."""
     return DataSpec(id=first_present(*ids), positives_above=3.5, min_user_count=5)
 
 
 def one_over_users(data: DataSpec) -> float:
-    """Return the delta of section 6.1 for item recommendation: 1/n for the published n."""
+    """The delta of section 6.1 for item recommendation: 1/n for the published n."""
     users = {"ml-20m": 136_677, "ml-1m": 6_040}
     return 1 / users.get(data.id, 6_040)
 
 
 def recall() -> tuple[Sweep, ...]:
-    """Return runs with fixed settings: no measure here ranks lists of validation users."""
+    """Runs with fixed settings: no measure here ranks lists of validation users."""
     data = likes("ml-20m", "ml-1m", "cinema")
     lists = _with_label(DPALS, "DPALS", **LISTS)
     return (
@@ -170,7 +182,8 @@ def more_users() -> tuple[Sweep, ...]:
     names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
     methods = on_lowrank(DPALS, DPFW, dpfw_as_printed(LOWRANK_ROW), EXACT, MEAN)
     return tuple(
-        Sweep(data=DataSpec(id=name), methods=methods, epsilons=FEW, seeds=(0,)) for name in names
+        Sweep(data=DataSpec(id=name), methods=methods, epsilons=FEW, seeds=(0,))
+        for name in names
     )
 
 
@@ -179,20 +192,33 @@ def film_share() -> tuple[Sweep, ...]:
     # other data cannot test the source, so they need not have its rank
     rank = 128 if data.id == "ml-10m" else 16
     sample: dict[str, Value] = {"ratings_per_user": 50}
-    common: dict[str, Value] = {**sample, "rank": rank, "biases": False, "noise_ridge": 0.0}
+    common: dict[str, Value] = {
+        **sample,
+        "rank": rank,
+        "biases": False,
+        "noise_ridge": 0.0,
+    }
     # without privacy predictions start from the user's mean
-    own_mean: dict[str, Value] = {"biases": "user", "regularisation": 0.08, "rank": rank}
+    own_mean: dict[str, Value] = {
+        "biases": "user",
+        "regularisation": 0.08,
+        "rank": rank,
+    }
     als = Method(algorithm="als", label="ALS", parameters=own_mean)
     methods = (
         _with_label(DPALS, "Uniform sampling", **common, sampling="uniform"),
         _with_label(DPALS, "Adaptive sampling", **common, sampling="adaptive"),
-        _with_label(DPALS, "Uniform, no PSD projection", **common, sampling="uniform", psd=False),
+        _with_label(
+            DPALS, "Uniform, no PSD projection", **common, sampling="uniform", psd=False
+        ),
         als,
         _with_label(als, "ALS, uniform sample", **sample, sampling="uniform"),
         _with_label(als, "ALS, adaptive sample", **sample, sampling="adaptive"),
     )
     grid = {"frequent_fraction": (0.1, 0.3, 1.0)}
-    return (Sweep(data=data, methods=methods, epsilons=(10.0,), seeds=SEEDS, grid=grid),)
+    return (
+        Sweep(data=data, methods=methods, epsilons=(10.0,), seeds=SEEDS, grid=grid),
+    )
 
 
 def by_step() -> tuple[Sweep, ...]:
@@ -204,21 +230,30 @@ def by_step() -> tuple[Sweep, ...]:
             _with_label(DPFW, "DPFW", **walk),
             _with_label(EXACT, "ALS", steps=10),
         ),
-        Method(algorithm="fw", label="Frank-Wolfe", parameters={**walk, "biases": False}),
+        Method(
+            algorithm="fw", label="Frank-Wolfe", parameters={**walk, "biases": False}
+        ),
     )
     return (
-        Sweep(data=DataSpec(id="lowrank-50k"), methods=methods, epsilons=(20.0,), seeds=(0, 1)),
+        Sweep(
+            data=DataSpec(id="lowrank-50k"),
+            methods=methods,
+            epsilons=(20.0,),
+            seeds=(0, 1),
+        ),
     )
 
 
 def fewer_users() -> tuple[Sweep, ...]:
-    """Return a quarter of the users: the synthetic set exists at both sizes, with one law."""
+    """A quarter of the users: the synthetic set exists at both sizes, with one law."""
     few, every, exact = on_lowrank(
         _with_label(DPALS, "DPALS, a quarter of the users"),
         dpfw_as_printed(LOWRANK_ROW, f"{SOURCE_DPFW}, all users"),
         _with_label(DPFW, "DPFW, all users"),
     )
     return tuple(
-        Sweep(data=DataSpec(id=name), methods=methods, epsilons=(5.0, 20.0), seeds=SEEDS)
+        Sweep(
+            data=DataSpec(id=name), methods=methods, epsilons=(5.0, 20.0), seeds=SEEDS
+        )
         for name, methods in (("lowrank-5k", (few,)), ("lowrank", (every, exact)))
     )

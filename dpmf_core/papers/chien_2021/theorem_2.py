@@ -39,7 +39,7 @@ DISTANCE = "Err(V*, V)"
 
 
 def prescribed(at: Place) -> dict[str, Any]:
-    """Return Theorem 2's parameters for C = 1, r = kappa = mu = 1 and entries of size 1.
+    """Theorem 2's parameters for C = 1, r = kappa = mu = 1 and entries of size 1.
 
     k = m p log n, at most what DPALS takes; T = log(n / eps). The largest singular value of M is
     sqrt(mn), so Gamma_u = sqrt(m) and Gamma_M = 1.
@@ -53,12 +53,12 @@ def prescribed(at: Place) -> dict[str, Any]:
 
 
 def signs(seed: int, number: int) -> Array:
-    """Return public signs, (number,)."""
+    """Public signs, (number,)."""
     return np.where(keyed_uniform(seed, np.arange(number)) < 0.5, -1.0, 1.0)
 
 
 def world(n_users: int, seed: int) -> Ratings:
-    """Return s t^T, fully observed."""
+    """S t^T, fully observed."""
     s = signs(2 * seed, n_users)
     t = signs(2 * seed + 1, ITEMS)
     users, items = np.divmod(np.arange(n_users * ITEMS), ITEMS)
@@ -74,7 +74,7 @@ def world(n_users: int, seed: int) -> Ratings:
 
 
 def start_distance(n_users: int) -> float:
-    """Return ||(I - V* V*^T) V0|| as Theorem 2 allows it: 1 / (kappa^2 r^2 ln n)."""
+    """||(I - V* V*^T) V0|| as Theorem 2 allows it: 1 / (kappa^2 r^2 ln n)."""
     return 1 / math.log(n_users)
 
 
@@ -82,12 +82,14 @@ class FromAStart(DPALS):
     """DPALS from item factors near the true ones, as the theorem assumes."""
 
     def _start(self, curator: Curator, *others: object) -> Array:
-        """Return t / sqrt(m), turned until ||(I - V* V*^T) V0|| = 1 / (kappa^2 r^2 ln n)."""
+        """T / sqrt(m), turned until ||(I - V* V*^T) V0|| = 1 / (kappa^2 r^2 ln n)."""
         shape = curator.shape
         t = signs(self.world_seed * 2 + 1, shape.n_items) / math.sqrt(shape.n_items)
         other = np.ones(shape.n_items) - t * t.sum()
         distance = start_distance(shape.n_users)
-        turned = math.sqrt(1 - distance**2) * t + distance * other / np.linalg.norm(other)
+        turned = math.sqrt(1 - distance**2) * t + distance * other / np.linalg.norm(
+            other
+        )
         return np.asarray(turned[:, None], np.float32)
 
     world_seed: int = 0
@@ -95,7 +97,7 @@ class FromAStart(DPALS):
 
 @functools.lru_cache(maxsize=16)
 def errors(n_users: int, seed: int) -> tuple[tuple[float, float], ...]:
-    """Return both errors after each step, of the users' own least squares on all their ratings.
+    """Both errors after each step, of the users' own least squares on all their ratings.
 
     They are Err(V*, V), which is the relative Frobenius error for rank 1, and the largest error of
     an entry.
@@ -115,7 +117,9 @@ def errors(n_users: int, seed: int) -> tuple[tuple[float, float], ...]:
     data = world(n_users, seed)
     budget = Budget(epsilon=EPSILON, delta=DELTA, calibration=Calibration.SOURCE)
     plan = algorithm.plan(data.shape, algorithm.source_level(data.shape, budget))
-    noise = NoisePermit(private=not data.public).noise(plan, np.random.SeedSequence(seed))
+    noise = NoisePermit(private=not data.public).noise(
+        plan, np.random.SeedSequence(seed)
+    )
     curator = curator_for(algorithm, data, noise)
     fit = algorithm.fit(curator, Streams(np.random.default_rng(seed), seed))
     return tuple(_errors_of(model, signs(2 * seed + 1, ITEMS)) for model in fit)
@@ -130,12 +134,12 @@ def _errors_of(model: Recommender, t: Array) -> tuple[float, float]:
 
 
 def place(n_users: float) -> Place:
-    """Return the world's place in the bounds."""
+    """The world's place in the bounds."""
     return Place(n_users, ITEMS, EPSILON, DELTA, share=1.0)
 
 
 def last_errors() -> list[Measured]:
-    """Return both errors after the last step, by the number of users."""
+    """Both errors after the last step, by the number of users."""
     return [
         Measured(label, "dpals", EPSILON, {"users": n}, draws)
         for n in USERS
@@ -148,9 +152,12 @@ def last_errors() -> list[Measured]:
 
 
 def by_step() -> list[Measured]:
-    """Return Err(V*, V) after each step for the fewest users; step 0 is the start."""
+    """Err(V*, V) after each step for the fewest users; step 0 is the start."""
     n = USERS[0]
-    draws = [(start_distance(n), *(error for error, _ in errors(n, seed))) for seed in range(DRAWS)]
+    draws = [
+        (start_distance(n), *(error for error, _ in errors(n, seed)))
+        for seed in range(DRAWS)
+    ]
     return [
         Measured(DISTANCE, "dpals", EPSILON, {"users": n, "step": step}, at_step)
         for step, at_step in enumerate(zip(*draws, strict=True))
@@ -162,12 +169,16 @@ def by_step() -> list[Measured]:
 
 def _exponents(results: Results) -> tuple[Exponent, float]:
     errors = of_label(results, RELATIVE)
-    draws = [(float(result.grid["users"]), draw) for result in errors for draw in result.draws]
+    draws = [
+        (float(result.grid["users"]), draw)
+        for result in errors
+        for draw in result.draws
+    ]
     return exponent(draws), exponent((n, frobenius(place(n))) for n, _ in draws).value
 
 
 def sketched_order(results: Results) -> str:
-    """Return how the bound without one sqrt(m) compares with the same errors."""
+    """How the bound without one sqrt(m) compares with the same errors."""
     measured = line(results, RELATIVE, "users")
     limits = {n: frobenius(place(n)) / math.sqrt(ITEMS) for n in measured}
     ratio = max(measured[n] / limits[n] for n in measured)
@@ -182,11 +193,15 @@ def sketched_order(results: Results) -> str:
 
 
 def _contractions(results: Results) -> list[tuple[float, float]]:
-    """Return Err(V*, V) of each step, and its limit: a quarter of the one before plus alpha."""
-    n = next(float(result.grid["users"]) for result in results if result.label == DISTANCE)
+    """Err(V*, V) of each step, and its limit: a quarter of the one before plus alpha."""
+    n = next(
+        float(result.grid["users"]) for result in results if result.label == DISTANCE
+    )
     distances = list(line(results, DISTANCE, "step").values())
     alpha = bounds.noise_of_a_step(place(n), prescribed(place(n))["steps"])
-    return [(after, before / 4 + alpha) for before, after in itertools.pairwise(distances)]
+    return [
+        (after, before / 4 + alpha) for before, after in itertools.pairwise(distances)
+    ]
 
 
 OUTSIDE_LEMMA_4 = (
@@ -202,7 +217,9 @@ CLAIMS = (
         "chien-theorem-2",
         compute=last_errors,
         clauses=(
-            no_slower("the error falls at least as fast with users n as the bound", _exponents),
+            no_slower(
+                "the error falls at least as fast with users n as the bound", _exponents
+            ),
         ),
         remark=sketched_order,
         axis="users",

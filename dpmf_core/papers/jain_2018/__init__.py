@@ -3,4 +3,6 @@
 from dpmf_core.papers.jain_2018 import bounds, claims
 from dpmf_core.papers.paper import read_paper
 
-PAPER = read_paper(__name__, (*claims.CLAIMS, *bounds.CLAIMS), claims.PRESETS, bounds.BOUNDS)
+PAPER = read_paper(
+    __name__, (*claims.CLAIMS, *bounds.CLAIMS), claims.PRESETS, bounds.BOUNDS
+)

@@ -20,7 +20,7 @@ ENTRY = 1 / 5
 
 
 def corollary_steps(at: Place) -> float:
-    """Return the number of steps T of Corollary 3.1: k^(4/3) / (|Omega| (n + m))^(1/3).
+    """The number of steps T of Corollary 3.1: k^(4/3) / (|Omega| (n + m))^(1/3).
 
     k is the nuclear norm and |Omega| the number of ratings; logarithms and the constant are open.
     """
@@ -29,7 +29,7 @@ def corollary_steps(at: Place) -> float:
 
 
 def corollary_terms(at: Place) -> tuple[float, float]:
-    """Return both terms of Corollary 3.1's mean squared error: of noise, and of missing entries."""
+    """Both terms of Corollary 3.1's mean squared error: of noise, and of missing entries."""
     k = NUCLEAR_NORM * math.sqrt(at.users * at.items)
     row_norm = ENTRY * math.sqrt(at.share * at.items)
     size = at.users + at.items
@@ -44,7 +44,7 @@ def _ratings(at: Place) -> float:
 
 
 def generalisation_error(at: Place) -> float:
-    """Return the root of Corollary 3.1's mean squared error, without its constant.
+    """The root of Corollary 3.1's mean squared error, without its constant.
 
     It hides logarithms in n and m; here one stands for them, as in Theorem D.6.
     """
@@ -56,7 +56,7 @@ BOUNDS = (DPFW_BOUND,)
 
 
 def frank_wolfe_floor(steps: int) -> float:
-    """Return the smallest relative error of Frank-Wolfe with steps of 1/T.
+    """The smallest relative error of Frank-Wolfe with steps of 1/T.
 
     The matrix has equal singular values, and the ball's radius is its nuclear norm. From 0 the
     iterate's nuclear norm grows as x <- (1 - 1/T) x + 1/T, to 1 - (1 - 1/T)^T of the radius; by
@@ -79,7 +79,7 @@ def _stall(results: Results) -> str:
 
 
 def _steps(axis: Axis, data: DataSpec) -> tuple[int]:
-    """Return the corollary's number of steps, which changes only along items."""
+    """The corollary's number of steps, which changes only along items."""
     if axis == "items":
         at = data.top_items
     else:

@@ -80,7 +80,7 @@ class Line(NamedTuple):
 def tuned_sweeps(
     data: DataSpec, lines: Iterable[Line], epsilons: tuple[float, ...], draws: int
 ) -> tuple[Sweep, ...]:
-    """Return a sweep for each method over its own grid."""
+    """A sweep for each method over its own grid."""
     return alike(
         *(((line.method,), line.grid) for line in lines),
         data=data,
@@ -92,7 +92,7 @@ def tuned_sweeps(
 
 
 def within_rows(data: DataSpec, grid: Grid) -> Grid:
-    """Return the grid with the source's L, which no row of these data can exceed."""
+    """The grid with the source's L, which no row of these data can exceed."""
     return {**grid, "row_clip": (largest_row(data),)}
 
 
@@ -102,8 +102,10 @@ PRIVATE_GRADIENT_LINE = Line(PRIVATE_PGD, {"steps": (5,), "step_size": (1.0,)})
 NON_PRIVATE_LINE = Line(FRANK_WOLFE, {"steps": (50,), "nuclear_norm": (0.3,)})
 
 
-def real_ratings(top: int, ids: tuple[str, ...] = FILMS, capped: bool = True) -> DataSpec:
-    """Return the source's data if available, otherwise a stand-in: `top` items."""
+def real_ratings(
+    top: int, ids: tuple[str, ...] = FILMS, capped: bool = True
+) -> DataSpec:
+    """The source's data if available, otherwise a stand-in: `top` items."""
     name = first_present(*ids, *STAND_INS)
     return DataSpec(
         id=name,
@@ -117,7 +119,7 @@ def films_400() -> DataSpec:
 
 
 def rank_one(data_id: str) -> Callable[[], DataSpec]:
-    """Return a simulated set of rank one."""
+    """A simulated set of rank one."""
     return lambda: DataSpec(id=data_id, most_per_user=RATINGS_PER_USER)
 
 
@@ -140,7 +142,9 @@ def _beats(other: str, name: str) -> Clause:
     return judged(
         f"private Frank-Wolfe, with its source's noise, is almost always more accurate than {name}",
         errors,
-        lambda errors: sorted(theirs - ours for ours, theirs in errors.values())[len(errors) // 4],
+        lambda errors: sorted(theirs - ours for ours, theirs in errors.values())[
+            len(errors) // 4
+        ],
         lambda errors: ", ".join(
             f"{ours:.4f} against {theirs:.4f} at ε = {budget_text(at)}"
             for at, (ours, theirs) in errors.items()
@@ -159,9 +163,11 @@ FIG_2 = (
 
 
 def exactly_accounted(results: Results) -> str:
-    """Return private Frank-Wolfe's errors with noise for its baselines' exact epsilon."""
+    """Private Frank-Wolfe's errors with noise for its baselines' exact epsilon."""
     try:
-        of_exact, of_source = (means_along(results, method.name) for method in (DPFW_EXACT, DPFW))
+        of_exact, of_source = (
+            means_along(results, method.name) for method in (DPFW_EXACT, DPFW)
+        )
     except MissingResult:
         return ""
     first = min(of_source)
@@ -176,7 +182,7 @@ def exactly_accounted(results: Results) -> str:
 
 
 def on_rank_one(results: Results) -> str:
-    """Return the same, and the limit of the source's step size on a matrix of rank one."""
+    """The same, and the limit of the source's step size on a matrix of rank one."""
     floor = frank_wolfe_floor(5) * TRUE_NORM
     return (
         f"{exactly_accounted(results)} One draw; the source's figure has the means of ten. With"
@@ -195,7 +201,7 @@ def _panel(
     grid: Grid = FRANK_WOLFE_GRID,
     epsilons: tuple[float, ...] = PANEL_EPSILONS,
 ) -> Claim:
-    """Return the claim of a panel, with one draw.
+    """The claim of a panel, with one draw.
 
     more: lines that Fig. 2 has and Fig. 3 has not. grid: of private Frank-Wolfe.
     """
@@ -222,7 +228,8 @@ def _panel(
 
 def _baselines() -> tuple[Sweep, ...]:
     frank_wolfe = Line(
-        FRANK_WOLFE, {"steps": (NON_PRIVATE_STEPS,), "nuclear_norm": (0.2, 0.3, 0.45, 1.0)}
+        FRANK_WOLFE,
+        {"steps": (NON_PRIVATE_STEPS,), "nuclear_norm": (0.2, 0.3, 0.45, 1.0)},
     )
     gradient = Line(PGD, {"nuclear_norm": (0.3, 1.0), "step_size": (0.5, 1.0, 2.0)})
     return tuned_sweeps(films_400(), (frank_wolfe, gradient), (), 1)
@@ -255,9 +262,18 @@ CLAIMS = (
         grid=RANK_ONE_GRID,
         epsilons=RANK_ONE_EPSILONS,
     ),
-    _panel("jain-fig2b", lambda: real_ratings(100, ("jester",), capped=False), *LINES_OF_FIG_2),
+    _panel(
+        "jain-fig2b",
+        lambda: real_ratings(100, ("jester",), capped=False),
+        *LINES_OF_FIG_2,
+    ),
     _panel("jain-fig2c", films_400, *LINES_OF_FIG_2),
-    _panel("jain-fig3a", rank_one("rankone-900"), grid=RANK_ONE_GRID, epsilons=RANK_ONE_EPSILONS),
+    _panel(
+        "jain-fig3a",
+        rank_one("rankone-900"),
+        grid=RANK_ONE_GRID,
+        epsilons=RANK_ONE_EPSILONS,
+    ),
     _panel("jain-fig3b", lambda: real_ratings(900)),
     Claim.of(__package__, "jain-baseline", sweeps=_baselines, measure=tuned),
     Claim.of(__package__, "jain-oja", sweeps=_with_oja, measure=tuned),
@@ -272,8 +288,10 @@ CINEMA = DataSpec(id="cinema", most_per_user=RATINGS_PER_USER)
 
 
 def _run(method: Method, parameters: dict[str, Value]) -> RunSpec:
-    """Return one run at ε = 1 on the simulated cinema, which is on every machine."""
-    budget = Budget(epsilon=1.0, delta=DELTA, calibration=method.calibration or Calibration.EXACT)
+    """One run at ε = 1 on the simulated cinema, which is on every machine."""
+    budget = Budget(
+        epsilon=1.0, delta=DELTA, calibration=method.calibration or Calibration.EXACT
+    )
     if method.calibration is Calibration.SOURCE:
         parameters = {**parameters, "row_clip": largest_row(CINEMA)}
     return RunSpec.parse(
@@ -286,7 +304,7 @@ def _run(method: Method, parameters: dict[str, Value]) -> RunSpec:
 
 
 def _preset(name: str, method: Method, grid: Grid, **parameters: Value) -> Preset:
-    """Return a method tuned over a grid, and its run with these parameters.
+    """A method tuned over a grid, and its run with these parameters.
 
     With its source's noise it takes the source's L.
     """
@@ -298,7 +316,9 @@ def _preset(name: str, method: Method, grid: Grid, **parameters: Value) -> Prese
         return tuned_sweeps(data, (line,), EPSILONS, DRAWS)
 
     run = _run(method, parameters)
-    return Preset.of(__package__, f"jain-preset-{name}", sweeps=sweeps, measure=tuned, run=run)
+    return Preset.of(
+        __package__, f"jain-preset-{name}", sweeps=sweeps, measure=tuned, run=run
+    )
 
 
 PRESETS = (

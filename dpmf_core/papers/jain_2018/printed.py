@@ -62,7 +62,9 @@ def project(M: Matrix, Omega: Mask, L: float) -> Matrix:
     return np.asarray(factors[:, None] * M)
 
 
-def private_frank_wolfe(Y_star: Matrix, Omega: Mask, inputs: Inputs, top_pair: TopPair) -> Matrix:
+def private_frank_wolfe(
+    Y_star: Matrix, Omega: Mask, inputs: Inputs, top_pair: TopPair
+) -> Matrix:
     """Algorithm 1, private Frank-Wolfe: Y^(T), (m, n)."""
     m, n = Y_star.shape
     T = inputs.T

@@ -29,7 +29,7 @@ LEFT_OPEN = (
 
 
 def claim(name: str, **fields: Any) -> Claim:
-    """Return a claim on the objective by data set; `fields` may replace these."""
+    """A claim on the objective by data set; `fields` may replace these."""
     fields = {"metric": "objective", "by_data": True, "left_open": LEFT_OPEN, **fields}
     fields["remark"] = with_departures(*filter(None, [fields.get("remark")]))
     return Claim.of(__package__, name, **fields)
@@ -74,7 +74,9 @@ TOPICS = (
         measure=judgement.compared_with_plain(shared_words),
         remark=judgement.remark_on_words,
     ),
-    of_coherence("saha-table3", sweeps=methods.by_epsilon(methods.guardian, methods.TABLE_3)),
+    of_coherence(
+        "saha-table3", sweeps=methods.by_epsilon(methods.guardian, methods.TABLE_3)
+    ),
     of_coherence(
         "saha-table3-uci",
         sweeps=methods.by_epsilon(methods.headlines, methods.TABLE_3, K=7),
@@ -109,7 +111,9 @@ def _preset(name: str, *, outliers: bool) -> Preset:
         private = methods.as_published(K, methods.STEPS, label, outliers=outliers)
         both = (private, methods.plain(K))
         seeds = methods.FRESH[:1]
-        return (Sweep(data=faces, methods=both, epsilons=methods.PER_STEP, seeds=seeds),)
+        return (
+            Sweep(data=faces, methods=both, epsilons=methods.PER_STEP, seeds=seeds),
+        )
 
     run = RunSpec(
         data=DataSpec.model_validate({"id": "faces", **planted}),
@@ -123,4 +127,7 @@ def _preset(name: str, *, outliers: bool) -> Preset:
     return replace(preset, settings=f"{preset.settings} {DEPARTS}")
 
 
-PRESETS = (_preset("saha-preset", outliers=False), _preset("saha-preset-outliers", outliers=True))
+PRESETS = (
+    _preset("saha-preset", outliers=False),
+    _preset("saha-preset-outliers", outliers=True),
+)

@@ -76,5 +76,5 @@ DEPARTS = f"DP-NMF departs from Algorithm 2: it {_DEPARTURES}."
 def with_departures(
     remark: Callable[[Results], str] = lambda results: "",
 ) -> Callable[[Results], str]:
-    """Return a claim's remark that also names what every run of it does otherwise."""
+    """A claim's remark that also names what every run of it does otherwise."""
     return lambda results: " ".join(filter(None, (remark(results), DEPARTS)))

@@ -28,10 +28,12 @@ REST = 0.01  # of a curve's fall, at which it counts as having come down
 
 
 def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the first observed step within 1% of a curve's fall to its lowest value."""
+    """The first observed step within 1% of a curve's fall to its lowest value."""
 
     def steps(run: Run) -> float:
-        curve = [(row["step"] or 0.0, value_of(row, metric)) for row in run.record.curves]
+        curve = [
+            (row["step"] or 0.0, value_of(row, metric)) for row in run.record.curves
+        ]
         lowest = min(value for _, value in curve)
         settled = lowest + REST * (curve[0][1] - lowest)
         return next(step for step, value in curve if value <= settled)
@@ -40,31 +42,43 @@ def epochs(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
 
 
 def roughness(points: Sequence[Point], runs: Runs, _: str) -> list[Measured]:
-    """Return how noisy parts are as pictures, averaged over the parts.
+    """How noisy parts are as pictures, averaged over the parts.
 
     It is the mean squared difference of neighbouring pixels, relative to the mean square of all.
     """
-    return _each(points, runs, lambda run: picture_roughness(basis(run), image_size(run)))
+    return _each(
+        points, runs, lambda run: picture_roughness(basis(run), image_size(run))
+    )
 
 
 def picture_roughness(parts: Array, size: tuple[int, int]) -> float:
-    """Return the roughness of parts (K, height * width); 0 for a part without any pixel."""
+    """The roughness of parts (K, height * width); 0 for a part without any pixel."""
     pictures = parts.astype(np.float64).reshape(len(parts), *size)
-    squares = [np.mean(np.diff(pictures, axis=axis) ** 2, axis=(1, 2)) for axis in (1, 2)]
+    squares = [
+        np.mean(np.diff(pictures, axis=axis) ** 2, axis=(1, 2)) for axis in (1, 2)
+    ]
     energy = np.maximum(np.mean(pictures**2, axis=(1, 2)), 1e-300)
     return float(np.mean((squares[0] + squares[1]) / 2 / energy))
 
 
-def _each(points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]) -> list[Measured]:
-    return [_summary(point, figure(runs[point.key])) for point in points if point.key in runs]
+def _each(
+    points: Sequence[Point], runs: Runs, figure: Callable[[Run], float]
+) -> list[Measured]:
+    return [
+        _summary(point, figure(runs[point.key]))
+        for point in points
+        if point.key in runs
+    ]
 
 
 def compared_with_plain(compare: Callable[[Run, Run], float]) -> Measure:
-    """Return a figure of each private run and of the run without privacy on the same data."""
+    """A figure of each private run and of the run without privacy on the same data."""
 
     def measure(points: Sequence[Point], runs: Runs, _: str) -> list[Measured]:
         there = [(point, runs[point.key]) for point in points if point.key in runs]
-        plain = {point.grid["data"]: run for point, run in there if point.label == PLAIN}
+        plain = {
+            point.grid["data"]: run for point, run in there if point.label == PLAIN
+        }
         return [
             _summary(point, compare(run, plain[point.grid["data"]]))
             for point, run in there
@@ -75,14 +89,16 @@ def compared_with_plain(compare: Callable[[Run, Run], float]) -> Measure:
 
 
 def _summary(point: Point, figure: float) -> Measured:
-    return Measured(point.label, point.spec.algorithm, point.epsilon, point.grid, (figure,))
+    return Measured(
+        point.label, point.spec.algorithm, point.epsilon, point.grid, (figure,)
+    )
 
 
 # ---- what is judged ------------------------------------------------------------------------------
 
 
 def costs(results: Results, ids: Sequence[str]) -> list[float]:
-    """Return the relative increase of the objective at 0.5 a step, on these data sets."""
+    """The relative increase of the objective at 0.5 a step, on these data sets."""
     titles = [entry.title for entry in catalogue().catalogue() if entry.id in ids]
     shares = [
         MeasuredFigure(label=PRIVATE, epsilon=0.5, grid={"data": title})(results)
@@ -105,7 +121,7 @@ IMAGES_COST_MORE = above(  # of all images than of any documents
 
 
 def _remark(results: Results, ids: Sequence[str]) -> str:
-    """Return the results of a start without private data, and which source data are missing."""
+    """The results of a start without private data, and which source data are missing."""
     random = [result for result in results if result.label == RANDOM]
     titles = {entry.id: entry.title for entry in catalogue().catalogue()}
     present = {result.grid["data"] for result in results}
@@ -125,12 +141,14 @@ remark_on_faces = functools.partial(_remark, ids=FACES)
 
 
 def remark_on_words(results: Results) -> str:
-    at = ", ".join(f"{result.median:.1f}" for result in results if result.label == RANDOM)
+    at = ", ".join(
+        f"{result.median:.1f}" for result in results if result.label == RANDOM
+    )
     return f"From a random start {at} of ten words are shared."
 
 
 def spread(results: Results) -> float:
-    """Return the relative range of the figures, without the random start."""
+    """The relative range of the figures, without the random start."""
     medians = [result.median for result in results if result.label != RANDOM]
     if not medians:
         raise MissingResult("there is no result")

@@ -22,7 +22,12 @@ QUIET = "The same steps, hardly any noise"
 STEPS = 100  # which the source does not print
 PER_STEP = (0.3, 0.5, 0.7, 0.9)
 TABLE_3 = (0.5, 0.6, 0.7, 0.8, 0.9, 0.999)
-DOCUMENTS = ("guardian", "uci-news", "tdt2")  # no copy of the source's part of RCV1 is known
+# no copy of the source's part of RCV1 is known
+DOCUMENTS = (
+    "guardian",
+    "uci-news",
+    "tdt2",
+)
 FACES = ("yaleb", "cbcl")
 # as the source prepares them; a tenth of the terms is drawn by our hash, not by its own draw
 PREPARATION = {
@@ -33,7 +38,9 @@ PREPARATION = {
 
 
 def parts_of(name: str) -> int:
-    entries = (entry for entry in catalogue().catalogue() if isinstance(entry, SampleEntry))
+    entries = (
+        entry for entry in catalogue().catalogue() if isinstance(entry, SampleEntry)
+    )
     return next(entry.n_components for entry in entries if entry.id == name)
 
 
@@ -49,26 +56,39 @@ def faces() -> DataSpec:
 def as_published(
     K: int, steps: int, label: str = PRIVATE, *, outliers: bool = False, **more: Value
 ) -> Method:
-    """Return the source's method with its noise; epsilon is each statistic's, in each step.
+    """The source's method with its noise; epsilon is each statistic's, in each step.
 
     Delta_B is 2/N, or 4/N with outliers.
     """
     share = SHARES["4/N" if outliers else "2/N"]
-    parameters = {"n_components": K, "steps": steps, "moment_share": share, **THEIRS, **more}
+    parameters = {
+        "n_components": K,
+        "steps": steps,
+        "moment_share": share,
+        **THEIRS,
+        **more,
+    }
     if outliers:
         parameters["outliers"] = True
     return Method(
-        algorithm="dp-nmf", label=label, calibration=Calibration.SOURCE, parameters=parameters
+        algorithm="dp-nmf",
+        label=label,
+        calibration=Calibration.SOURCE,
+        parameters=parameters,
     )
 
 
 def plain(K: int) -> Method:
-    """Return non-negative factorisation without privacy from the source's start."""
-    return Method(algorithm="nmf", label=PLAIN, parameters={"n_components": K, "start": "nndsvd"})
+    """Non-negative factorisation without privacy from the source's start."""
+    return Method(
+        algorithm="nmf", label=PLAIN, parameters={"n_components": K, "start": "nndsvd"}
+    )
 
 
-def marks(label: str, where: str, *values: tuple[float | None, float]) -> tuple[Mark, ...]:
-    """Return published numbers of one line: (epsilon, value); epsilon None without privacy."""
+def marks(
+    label: str, where: str, *values: tuple[float | None, float]
+) -> tuple[Mark, ...]:
+    """Published numbers of one line: (epsilon, value); epsilon None without privacy."""
     return tuple(Mark(label, x, y, f"{S22}, {where}") for x, y in values)
 
 
@@ -78,13 +98,14 @@ Sets = Callable[[], tuple[DataSpec, ...]]
 
 
 def present(ids: Sequence[str], stand_in: str, **more: float) -> tuple[DataSpec, ...]:
-    """Return the source's data sets on this machine, otherwise the stand-in.
+    """The source's data sets on this machine, otherwise the stand-in.
 
     more: preparation in addition to the source's.
     """
     there = [name for name in ids if catalogue().present(name)] or [stand_in]
     return tuple(
-        DataSpec.model_validate({"id": name, **PREPARATION.get(name, {}), **more}) for name in there
+        DataSpec.model_validate({"id": name, **PREPARATION.get(name, {}), **more})
+        for name in there
     )
 
 
@@ -99,12 +120,12 @@ def every_set() -> tuple[DataSpec, ...]:
 
 
 def with_topics() -> tuple[DataSpec, ...]:
-    """Return the sets whose topics the source shows as words."""
+    """The sets whose topics the source shows as words."""
     return present(("guardian", "uci-news"), first_present("tdt2", "news"))
 
 
 def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> Sweeps:
-    """Return the source's method at every epsilon, from a random start, and without privacy.
+    """The source's method at every epsilon, from a random start, and without privacy.
 
     The random start has the largest epsilon. One draw, as in the source.
     """
@@ -124,7 +145,7 @@ def _one_draw(data: DataSpec, epsilons: Sequence[float], *methods: Method) -> Sw
 
 
 def with_quiet_steps() -> Iterator[Sweep]:
-    """Return the source's method, and its steps with solved components and hardly any noise."""
+    """The source's method, and its steps with solved components and hardly any noise."""
     for data in every_set():
         K = parts_of(data.id)
         yield _one_draw(data, (0.5,), as_published(K, STEPS))
@@ -135,14 +156,16 @@ CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
 
 
 def with_outliers() -> tuple[Sweep, ...]:
-    """Return the outlier method on contaminated faces, and the other method on clean faces."""
+    """The outlier method on contaminated faces, and the other method on clean faces."""
     (clean,), (contaminated,) = (
         present(("yaleb",), "faces", **more) for more in ({}, CONTAMINATED)
     )
     K = parts_of(clean.id)
     return (
         _one_draw(clean, (0.5,), as_published(K, STEPS)),
-        _one_draw(contaminated, (0.5,), as_published(K, STEPS, SET_APART, outliers=True)),
+        _one_draw(
+            contaminated, (0.5,), as_published(K, STEPS, SET_APART, outliers=True)
+        ),
     )
 
 

@@ -14,24 +14,25 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-Noise = Callable[[str, tuple[int, int]], Array]  # standard normal draws for "A" and for "B"
+# standard normal draws for "A" and for "B"
+Noise = Callable[[str, tuple[int, int]], Array]
 
 
 def threshold(X: Array, lambda_: float, M: float) -> Array:
-    """Return S_lambda,M(X), after equation 9."""
+    """S_lambda,M(X), after equation 9."""
     size = np.abs(X)
     middle = np.where(size > lambda_ + M, np.sign(X) * M, X - np.sign(X) * lambda_)
     return np.where(size < lambda_, 0.0, middle)
 
 
 def project(W: Array) -> Array:
-    """Return P_C(W): entries at least 0, columns in the unit ball, after equation 12."""
+    """P_C(W): entries at least 0, columns in the unit ball, after equation 12."""
     positive = np.maximum(W, 0)
     return np.asarray(positive / np.maximum(1, np.linalg.norm(positive, axis=0)))
 
 
 def deviation(sensitivity: float, epsilon: float, delta: float) -> float:
-    """Return tau of line 3."""
+    """tau of line 3."""
     return sensitivity / epsilon * math.sqrt(2 * math.log(1.25 / delta))
 
 
@@ -71,10 +72,19 @@ def private_nmf(
     """
     N = V.shape[1]
     tau_A = deviation(2 / N, epsilon, delta)  # Delta_A after (13)
-    tau_B = deviation(4 / N if outliers else 2 / N, epsilon, delta)  # Delta_B after (14)
+    # Delta_B after (14)
+    tau_B = deviation(4 / N if outliers else 2 / N, epsilon, delta)
     for _ in range(n):  # line 1
         H, R = learn_coefficients(
-            V, W, H, R, eta_H=eta_H, lambda_=lambda_, M=M, outliers=outliers, repeats=repeats_H
+            V,
+            W,
+            H,
+            R,
+            eta_H=eta_H,
+            lambda_=lambda_,
+            M=M,
+            outliers=outliers,
+            repeats=repeats_H,
         )
         A, B = statistics(V, normalise(H), normalise(R), tau_A, tau_B, noise)
         for _ in range(repeats_W):
@@ -83,12 +93,13 @@ def private_nmf(
 
 
 def objective(V: Array, W: Array, H: Array) -> float:
-    """Return the objective value of equation 15."""
+    """The objective value of equation 15."""
     return float(np.sum((V - W @ H) ** 2) / (2 * V.shape[1]))
 
 
 def overall_epsilon(epsilon: float, delta: float, n: int) -> float:
-    """Return the total over n iterations by the formula of section 3.3."""
-    ratio = 2 / deviation(1, epsilon, delta) ** 2  # Delta_A / tau_A and Delta_B / tau_B, squared
+    """The total over n iterations by the formula of section 3.3."""
+    # Delta_A / tau_A and Delta_B / tau_B, squared
+    ratio = 2 / deviation(1, epsilon, delta) ** 2
     alpha = 1 + math.sqrt(2 / (n * ratio) * math.log(1 / delta))
     return alpha * n / 2 * ratio + math.log(1 / delta) / (alpha - 1)

@@ -60,7 +60,10 @@ def _sweeps() -> tuple[Sweep, ...]:
         seeds=FRESH[:1],
         split=NEARLY_ALL,
     )
-    quiet = {"methods": (laplace.model_copy(update={"label": QUIET}),), "epsilons": (1000.0,)}
+    quiet = {
+        "methods": (laplace.model_copy(update={"label": QUIET}),),
+        "epsilons": (1000.0,),
+    }
     return sweep, sweep.model_copy(update=quiet)
 
 
@@ -73,14 +76,17 @@ def _in_both_units(points: Sequence[Point], runs: Runs, _: str) -> list[Measured
 
 
 def _zero() -> list[Measured]:
-    """Return the errors of predicting 0 for every rating."""
+    """The errors of predicting 0 for every rating."""
     errors = zip(UNITS, _errors_of_zero(_films()), strict=True)
-    return [Measured(ZERO, "global-mean", None, {"unit": unit}, (error,)) for unit, error in errors]
+    return [
+        Measured(ZERO, "global-mean", None, {"unit": unit}, (error,))
+        for unit, error in errors
+    ]
 
 
 @functools.lru_cache(2)
 def _errors_of_zero(name: str) -> tuple[float, float]:
-    """Return each user's error in rows of norm 1 (1 in total), or each rating's in stars."""
+    """Each user's error in rows of norm 1 (1 in total), or each rating's in stars."""
     ratings = catalogue().load(name)
     assert isinstance(ratings, Ratings)
     users = len(np.unique(ratings.users))
@@ -92,7 +98,7 @@ def _errors_of_zero(name: str) -> tuple[float, float]:
 
 
 def _in_stars(results: Results) -> list[tuple[float, float, float]]:
-    """Return epsilon, the method's error and DPNMF's, both in stars."""
+    """Epsilon, the method's error and DPNMF's, both in stars."""
     ours, theirs = (
         [
             MeasuredFigure(label=label, epsilon=epsilon, grid={"unit": STARS})(results)
@@ -109,30 +115,36 @@ BELOW_DPNMF = judged(
     lambda errors: min(theirs - ours for _, ours, theirs in errors),
     lambda errors: (
         "both in stars: "
-        + ", ".join(f"{ours:.2f} and {theirs:.2f} at {at:g}" for at, ours, theirs in errors)
+        + ", ".join(
+            f"{ours:.2f} and {theirs:.2f} at {at:g}" for at, ours, theirs in errors
+        )
     ),
 )
 
 
 DPNMF_IN_STARS = judged(
     "the errors of DPNMF are 1.1953, 1.0785 and 1.0155 (read as stars, within a fifth)",
-    lambda results: {at: error / PUBLISHED_DPNMF[at] for at, _, error in _in_stars(results)},
+    lambda results: {
+        at: error / PUBLISHED_DPNMF[at] for at, _, error in _in_stars(results)
+    },
     lambda ratios: 0.2 - max(abs(ratio - 1) for ratio in ratios.values()),
     lambda ratios: (
         "in stars "
         + ", ".join(
-            f"{value:.2f} times the published number at {at:g}" for at, value in ratios.items()
+            f"{value:.2f} times the published number at {at:g}"
+            for at, value in ratios.items()
         )
     ),
 )
 
 
 def _guesses(results: Results) -> str:
-    """Return the errors of guessing in both units."""
+    """The errors of guessing in both units."""
 
     def at(label: str) -> str:
         rows, stars = (
-            MeasuredFigure(label=label, grid={"unit": unit})(results) for unit in (ROWS, STARS)
+            MeasuredFigure(label=label, grid={"unit": unit})(results)
+            for unit in (ROWS, STARS)
         )
         return f"{rows:.4f} in rows of norm 1 and {stars:.2f} in stars"
 

@@ -25,7 +25,7 @@ V14 = "Vallet et al. 2014"
 
 
 def _marks(source_values: Mapping[str, float], row: str) -> tuple[Mark, ...]:
-    """Return means over all shares, drawn in the middle of the axis."""
+    """Means over all shares, drawn in the middle of the axis."""
     return tuple(
         Mark(label, 0.45, value, f"{V14}, Table 1: mean over shares, {row}")
         for label, value in source_values.items()
@@ -36,18 +36,23 @@ BATCHES = f"Online {DEVIATIONS['no-retention'][-1].ours}."
 
 
 def _online(results: Results) -> str:
-    """Return how Online departs from the paper."""
+    """How Online departs from the paper."""
     return BATCHES
 
 
 def _weighted_step(results: Results) -> str:
-    """Return the same, and the effect of section 3.3's weighting on the excess of Rated."""
+    """The same, and the effect of section 3.3's weighting on the excess of Rated."""
     draws = [
-        draw for result in results if result.label == protocol.WEIGHTED for draw in result.draws
+        draw
+        for result in results
+        if result.label == protocol.WEIGHTED
+        for draw in result.draws
     ]
     if not draws:
         return BATCHES
-    return f"With the weighted step Rated costs {statistics.fmean(draws):.2f}%. {BATCHES}"
+    return (
+        f"With the weighted step Rated costs {statistics.fmean(draws):.2f}%. {BATCHES}"
+    )
 
 
 RECOMMENDATIONS = 10  # after each rating
@@ -57,9 +62,15 @@ LABELS: dict[MovedItems, str] = {"rated": "Rated", "new": "New"}
 
 
 def ratings_a_second() -> list[Measured]:
-    """Return the speed of both variants on the last ratings, each followed by recommendations."""
+    """The speed of both variants on the last ratings, each followed by recommendations."""
     return [
-        Measured(label, "no-retention", None, {"ratings": PROCESSED}, (_rate(step, PROCESSED),))
+        Measured(
+            label,
+            "no-retention",
+            None,
+            {"ratings": PROCESSED},
+            (_rate(step, PROCESSED),),
+        )
         for step, label in LABELS.items()
     ]
 
@@ -76,9 +87,13 @@ def _rate(step: MovedItems, count: int) -> float:
         for place, user in zip(last, ratings.users[by_user][last], strict=True)
     ]
     rank = int(protocol.PUBLISHED["rank"])
-    factors = 0.1 * np.cos(np.arange(ratings.n_items * rank)).reshape(-1, rank)  # any will do
+    # any will do
+    factors = 0.1 * np.cos(np.arange(ratings.n_items * rank)).reshape(-1, rank)
     server = Server.of(
-        factors, Biases.of(ratings, of_items=True), step=step, item_rate=ITEM_RATES[step]
+        factors,
+        Biases.of(ratings, of_items=True),
+        step=step,
+        item_rate=ITEM_RATES[step],
     )
     _process(server, items, values, rows[:1])  # compiled code is loaded
     began = time.process_time()
@@ -86,7 +101,9 @@ def _rate(step: MovedItems, count: int) -> float:
     return count / (time.process_time() - began)
 
 
-def _process(server: Server, items: np.ndarray, values: np.ndarray, rows: list[slice]) -> None:
+def _process(
+    server: Server, items: np.ndarray, values: np.ndarray, rows: list[slice]
+) -> None:
     for row in rows:
         server.update(items[row], values[row])
         server.recommend(items[row], values[row], RECOMMENDATIONS)
@@ -107,7 +124,10 @@ claim = functools.partial(
     quantity="RMSE above keeping everything, %",
     axis="static_share",
 )
-OF_ACTIVITY: dict[str, Any] = {"measure": retention_excess.by_activity, "axis": "arrived_share"}
+OF_ACTIVITY: dict[str, Any] = {
+    "measure": retention_excess.by_activity,
+    "axis": "arrived_share",
+}
 CLAIMS = (
     claim(
         "vallet-table1",
@@ -133,8 +153,18 @@ CLAIMS = (
         clauses=(statements.significant_order(tuple(BY_TIME)),),
         remark=_online,
     ),
-    claim("vallet-fig2", sweeps=protocol.activity_random, clauses=statements.FIG_2A, **OF_ACTIVITY),
-    claim("vallet-fig2b", sweeps=protocol.activity_time, clauses=statements.FIG_2B, **OF_ACTIVITY),
+    claim(
+        "vallet-fig2",
+        sweeps=protocol.activity_random,
+        clauses=statements.FIG_2A,
+        **OF_ACTIVITY,
+    ),
+    claim(
+        "vallet-fig2b",
+        sweeps=protocol.activity_time,
+        clauses=statements.FIG_2B,
+        **OF_ACTIVITY,
+    ),
     claim(
         "vallet-fig3",
         sweeps=protocol.by_month,

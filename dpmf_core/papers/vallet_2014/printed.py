@@ -14,23 +14,24 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 Ratings = Sequence[tuple[int, int, float]]  # u, i and r_ui minus the biases
-Order = Callable[[int, int], Iterable[int]]  # of an iteration and the number of its ratings
+# of an iteration and the number of its ratings
+Order = Callable[[int, int], Iterable[int]]
 # of one user's items and ratings minus b_u: the items' biases; the last rating has just arrived
 ItemBiases = Callable[[Sequence[int], Array], Array]
 
 
 def user_rule(p: Array, q: Array, r: float, lambda_: float, gamma: float) -> Array:
-    """Return p_u after update rule 3."""
+    """p_u after update rule 3."""
     return np.asarray(p + 2 * lambda_ * ((r - p @ q) * q - gamma * p))
 
 
 def item_rule(p: Array, q: Array, r: float, lambda_: float, gamma: float) -> Array:
-    """Return q_i after update rule 4."""
+    """q_i after update rule 4."""
     return np.asarray(q + 2 * lambda_ * ((r - p @ q) * p - gamma * q))
 
 
 def user_bias(ratings: Array) -> float:
-    """Return b_u of all ratings in S_u, section 3.3; there is none of an empty S_u."""
+    """b_u of all ratings in S_u, section 3.3; there is none of an empty S_u."""
     return float(np.sum(ratings) / len(ratings))
 
 
@@ -48,9 +49,16 @@ def factorise(
 
 
 def fold_in(
-    Q: Array, items: Sequence[int], r: Array, start: Array, *, n: int, lambda_: float, gamma: float
+    Q: Array,
+    items: Sequence[int],
+    r: Array,
+    start: Array,
+    *,
+    n: int,
+    lambda_: float,
+    gamma: float,
 ) -> Array:
-    """Return p_u of equation 5: n iterations of update rule 3 with Q fixed."""
+    """p_u of equation 5: n iterations of update rule 3 with Q fixed."""
     p = start
     for _ in range(n):
         for i, value in zip(items, r, strict=True):

@@ -41,37 +41,42 @@ PREDICTED_MONTHS = (5, 12, 24, 38, 40, 48, 55, 68, 72)
 
 
 def method(label: str, **more: Value) -> Method:
-    """Return a method with its published settings."""
+    """A method with its published settings."""
     parameters = {**PUBLISHED, **VARIANTS[label], **more}
     return Method(algorithm="no-retention", label=label, parameters=parameters)
 
 
 def films() -> DataSpec:
-    """Return MovieLens 10M, otherwise MovieLens 100K or the nearest available set."""
+    """MovieLens 10M, otherwise MovieLens 100K or the nearest available set."""
     return DataSpec(id=first_present("ml-10m", "ml-100k", "cinema-small"))
 
 
 def dated_films() -> DataSpec:
-    """Return ratings whose times are known to the day."""
+    """Ratings whose times are known to the day."""
     return DataSpec(id=first_present("netflix", "cinema-small"))
 
 
 def shares(data: DataSpec) -> tuple[float, ...]:
-    """Return the static shares R_s of Fig. 1; fewer on data that cannot test the source."""
+    """The static shares R_s of Fig. 1; fewer on data that cannot test the source."""
     if data.id in ("ml-10m", "netflix"):
         return TENTHS
     return (0.0, 0.3, 0.4, 0.9)
 
 
-def _by_share(data: DataSpec, labels: tuple[str, ...], split: SplitSpec) -> tuple[Sweep, ...]:
-    """Return the baseline and Slope One, which have no share, and the variants at every share."""
+def _by_share(
+    data: DataSpec, labels: tuple[str, ...], split: SplitSpec
+) -> tuple[Sweep, ...]:
+    """The baseline and Slope One, which have no share, and the variants at every share."""
     if split.kind == "time":
         arrival: dict[str, Value] = {"arrival": "time"}
     else:
         arrival = {}
     return alike(
         ((method(BASELINE), SLOPE_ONE), {}),
-        (tuple(method(label, **arrival) for label in labels), {"static_share": shares(data)}),
+        (
+            tuple(method(label, **arrival) for label in labels),
+            {"static_share": shares(data)},
+        ),
         data=data,
         seeds=tuple(range(LEAST_PAIRS)),
         split=split,
@@ -79,12 +84,12 @@ def _by_share(data: DataSpec, labels: tuple[str, ...], split: SplitSpec) -> tupl
 
 
 def random_split() -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 1a and the first row of Table 1."""
+    """The runs of Fig. 1a and the first row of Table 1."""
     return _by_share(films(), EVALUATED, SplitSpec())
 
 
 def time_split() -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 1b and Table 1's second row, also with section 3.3's weighting."""
+    """The runs of Fig. 1b and Table 1's second row, also with section 3.3's weighting."""
     return _by_share(dated_films(), (*EVALUATED, WEIGHTED), SplitSpec(kind="time"))
 
 
@@ -103,13 +108,13 @@ def _by_activity(
 
 
 def activity_random() -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 2a."""
+    """The runs of Fig. 2a."""
     arrived = (0.0, 0.25, 0.5, 0.75, 1.0)
     return _by_activity(films(), "Rated", SplitSpec(), arrived)
 
 
 def activity_time() -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 2b, and the random split of the same data for comparison."""
+    """The runs of Fig. 2b, and the random split of the same data for comparison."""
     data = dated_films()
     arrived = (0.0, 0.5, 1.0)
     by_time = _by_activity(data, "Rated", SplitSpec(kind="time"), arrived)
@@ -117,7 +122,7 @@ def activity_time() -> tuple[Sweep, ...]:
 
 
 def by_month() -> tuple[Sweep, ...]:
-    """Return the runs of Fig. 3: some periods, each predicted from those before it.
+    """The runs of Fig. 3: some periods, each predicted from those before it.
 
     The first four are known from the start.
     """

@@ -16,22 +16,30 @@ from dpmf_core.runs.record import Run
 
 BASELINE = "Baseline"
 LEAST_PAIRS = 8  # with fewer a two-sided signed rank test cannot reach .01
-QUARTERS = ("least active quarter", "second quarter", "third quarter", "most active quarter")
+QUARTERS = (
+    "least active quarter",
+    "second quarter",
+    "third quarter",
+    "most active quarter",
+)
 
 
 def by_share(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the excess over the baseline of the same draw at each static share."""
+    """The excess over the baseline of the same draw at each static share."""
     return _over_baseline(points, runs, lambda run: {"": run.record.metric(metric)})
 
 
 def by_stretch(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the excess over the baseline of the same draw, retrained before each period."""
-    predicted = [replace(point, grid={"stretch": point.spec.split.window + 1}) for point in points]
+    """The excess over the baseline of the same draw, retrained before each period."""
+    predicted = [
+        replace(point, grid={"stretch": point.spec.split.window + 1})
+        for point in points
+    ]
     return by_share(predicted, runs, metric)
 
 
 def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
-    """Return the excess over the baseline of the same draw by quarter of users and place.
+    """The excess over the baseline of the same draw by quarter of users and place.
 
     The baseline knows every rating.
     """
@@ -41,13 +49,19 @@ def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Measur
 def _over_baseline(
     points: Sequence[Point], runs: Runs, errors_of: Callable[[Run], dict[str, float]]
 ) -> list[Measured]:
-    """Return excesses in percent. errors_of: a run's errors, by what ends its label."""
+    """Excesses in percent. errors_of: a run's errors, by what ends its label."""
 
     def draw(point: Point) -> tuple[int, str]:
         return point.spec.seed, point.spec.split.model_dump_json()
 
-    point_errors = [(point, errors_of(runs[point.key])) for point in points if point.key in runs]
-    base = {draw(result): errors for result, errors in point_errors if result.label == BASELINE}
+    point_errors = [
+        (point, errors_of(runs[point.key])) for point in points if point.key in runs
+    ]
+    base = {
+        draw(result): errors
+        for result, errors in point_errors
+        if result.label == BASELINE
+    }
     return grouped(
         (
             result.label + ending,
@@ -65,7 +79,7 @@ def _over_baseline(
 
 
 def quarter_errors(run: Run) -> dict[str, float]:
-    """Return held-out RMSE of four equal groups of users, by their number of ratings."""
+    """Held-out RMSE of four equal groups of users, by their number of ratings."""
     parts = open_split(run.spec)
     model = run.model
     activity = np.diff(open_ratings(run.spec.data).by_user)
@@ -74,7 +88,9 @@ def quarter_errors(run: Run) -> dict[str, float]:
     personal = model.personal(parts.history)
     predictions = model.predict(personal, parts.test.users, parts.test.items)
     return {
-        f", {quarter}": rmse(predictions[group == number], parts.test.values[group == number])
+        f", {quarter}": rmse(
+            predictions[group == number], parts.test.values[group == number]
+        )
         for number, quarter in enumerate(QUARTERS)
     }
 
@@ -85,7 +101,7 @@ Line = dict[float, float]  # along an axis
 
 
 def by_draw(results: Results, label: str) -> np.ndarray:
-    """Return a method's mean excess in each draw, (n_draws,); raise MissingResult."""
+    """A method's mean excess in each draw, (n_draws,); raises MissingResult."""
     lines = [result.draws for result in of_label(results, label)]
     if len({len(draws) for draws in lines}) != 1:
         raise MissingResult(f"{label} lacks draws")
@@ -94,12 +110,14 @@ def by_draw(results: Results, label: str) -> np.ndarray:
 
 @functools.lru_cache(256)
 def signed_rank(differences: tuple[float, ...]) -> float:
-    """Return the two-sided p of Wilcoxon's signed rank test; 1 if nothing differs.
+    """The two-sided p of Wilcoxon's signed rank test; 1 if nothing differs.
 
     Raises MissingResult for too few pairs to reach p < .01.
     """
     if len(differences) < LEAST_PAIRS:
-        raise MissingResult(f"{len(differences)} draws are too few for a signed rank test")
+        raise MissingResult(
+            f"{len(differences)} draws are too few for a signed rank test"
+        )
     if min(differences) > 0 or max(differences) < 0:
         return 2.0 ** (1 - len(differences))  # the smallest there is, without ranking
     from scipy import stats  # half a second, of every start
@@ -110,11 +128,16 @@ def signed_rank(differences: tuple[float, ...]) -> float:
 
 
 def quarters(results: Results, label: str = "Rated") -> list[Line]:
-    """Return the excess of each quarter of the users, by the share that has arrived."""
-    return [line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS]
+    """The excess of each quarter of the users, by the share that has arrived."""
+    return [
+        line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS
+    ]
 
 
 def mean_line(results: Results, label: str = "Rated") -> Line:
-    """Return the mean over the quarters of users, by the share that has arrived."""
+    """The mean over the quarters of users, by the share that has arrived."""
     lines = quarters(results, label)
-    return {at: statistics.fmean(line_values[at] for line_values in lines) for at in lines[0]}
+    return {
+        at: statistics.fmean(line_values[at] for line_values in lines)
+        for at in lines[0]
+    }

@@ -36,13 +36,21 @@ from dpmf_core.papers.vallet_2014.retention_excess import (
 
 # Table 1, mean excess in percent, the smallest first
 RANDOM = {"Online": 0.37, "New": 1.98, "Rated": 2.09, "Static": 3.22, "Slope One": 4.28}
-BY_TIME = {"Online": 0.12, "Rated": 1.02, "New": 2.33, "Slope One": 4.70, "Static": 6.75}
+BY_TIME = {
+    "Online": 0.12,
+    "Rated": 1.02,
+    "New": 2.33,
+    "Slope One": 4.70,
+    "Static": 6.75,
+}
 in_points = functools.partial(along, form="{:.2f}".format)
 
 # ---- forms of clauses ----------------------------------------------------------------------------
 
 
-def _significant(words: str, differences: Callable[[Results], list[np.ndarray]]) -> Clause:
+def _significant(
+    words: str, differences: Callable[[Results], list[np.ndarray]]
+) -> Clause:
     """State that every one of several differences (n_draws,) is significant.
 
     The margin is the smallest mean difference in points, negative if not significant.
@@ -51,7 +59,8 @@ def _significant(words: str, differences: Callable[[Results], list[np.ndarray]])
     def tested(results: Results) -> list[tuple[float, float, int]]:
         each = differences(results)
         return [
-            (abs(float(values.mean())), signed_rank(tuple(values)), len(values)) for values in each
+            (abs(float(values.mean())), signed_rank(tuple(values)), len(values))
+            for values in each
         ]
 
     return judged(
@@ -99,7 +108,7 @@ FIG_2A = (
 
 
 def _progress(results: Results, label: str) -> float:
-    """Return the share of the whole fall that is reached when half has arrived."""
+    """The share of the whole fall that is reached when half has arrived."""
     values = mean_line(results, label)
     if 0.5 not in values:
         raise MissingResult(f"{label} was not measured with half arrived")
@@ -110,8 +119,10 @@ def _progress(results: Results, label: str) -> float:
 
 
 def _bucket_spread(results: Results, label: str) -> float:
-    """Return the points between the highest and the lowest quarter, averaged along the axis."""
-    columns = zip(*(result.values() for result in quarters(results, label)), strict=True)
+    """The points between the highest and the lowest quarter, averaged along the axis."""
+    columns = zip(
+        *(result.values() for result in quarters(results, label)), strict=True
+    )
     return statistics.fmean(max(column) - min(column) for column in columns)
 
 
@@ -120,7 +131,9 @@ def _top_difference(results: Results) -> float:
     return statistics.fmean(abs(a - b) for a, b in zip(third, fourth, strict=True))
 
 
-def _less_by_time(words: str, quantity: Callable[[Results, str], float], name: str) -> Clause:
+def _less_by_time(
+    words: str, quantity: Callable[[Results, str], float], name: str
+) -> Clause:
     return above(
         words,
         lambda results: quantity(results, RANDOM_ORDER),
@@ -159,7 +172,7 @@ def _months(results: Results, low: float, high: float) -> list[float]:
 
 
 def _distance(low: float, high: float) -> Quantity:
-    """Return the mean distance between New and Rated in these months."""
+    """The mean distance between New and Rated in these months."""
 
     def distance(results: Results) -> float:
         of_months = part(gaps(results, "New", "Rated", "stretch"), low, high)
@@ -177,11 +190,16 @@ FIG_3 = (
     Clause(
         "the excess of Rated falls after month 24 (spikes up to month 40 and rises of a quarter of"
         " a point aside)",
-        lambda results: fall([_months(results, 24, 24)[0], *_months(results, 41, 72)], 0.25),
+        lambda results: fall(
+            [_months(results, 24, 24)[0], *_months(results, 41, 72)], 0.25
+        ),
         lambda results: in_points(line(results, "Rated", "stretch")),
     ),
     between(
-        "Rated is better than New in most months", _rated_wins, low=0.5, name="share of months"
+        "Rated is better than New in most months",
+        _rated_wins,
+        low=0.5,
+        name="share of months",
     ),
     above(
         "in the last months New and Rated are closer to each other than up to month 24",

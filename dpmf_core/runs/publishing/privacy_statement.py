@@ -71,13 +71,16 @@ def check_about(about: Mapping[str, str]) -> None:
             )
 
 
-def statement(record: RunRecord, about: Mapping[str, str] | None = None) -> StatementSection:
+def statement(
+    record: RunRecord, about: Mapping[str, str] | None = None
+) -> StatementSection:
     """The statement of a run; for private data without anything computed from raw rows.
 
     about: the publisher's facts (`ABOUT`).
     """
     public_record = record.exported()
-    facts = json.loads(to_json(_facts(public_record)))  # plain numbers; infinite ones become null
+    # plain numbers; infinite ones become null
+    facts = json.loads(to_json(_facts(public_record)))
     sections: StatementSection = yaml.safe_load(
         render(
             "statement.yaml",
@@ -109,10 +112,15 @@ def _facts(record: RunRecord) -> dict[str, Any]:
         "known": [*promise.taken_as_public, *promise.assumptions],
         "flavor": _flavor(record),
         "input_metric": _input_metric(record),
-        "parameters": {"epsilon": exact, "delta": delta if promise.has_epsilon else None},
+        "parameters": {
+            "epsilon": exact,
+            "delta": delta if promise.has_epsilon else None,
+        },
         "budget": f"epsilon = {epsilon_text(epsilons.exact or 0.0)}, delta = {delta:g}",
         "epsilon_by_rule": {
-            name: epsilon for name, epsilon in record.by_rule.items() if epsilon is not None
+            name: epsilon
+            for name, epsilon in record.by_rule.items()
+            if epsilon is not None
         },
         "preparation": _listing(preparation) or "none",
         "parameter_text": _listing(record.parameters) or "none",
@@ -139,7 +147,8 @@ def _input_metric(record: RunRecord) -> str:
     unit = record.guarantee.unit
     if unit == VALUE:
         return (
-            "number of ratings with a different value; which items each user rated does not change"
+            "number of ratings with a different value; "
+            "which items each user rated does not change"
         )
     if record.relation == "replace-one":
         return f"number of {unit}s whose data are replaced"
@@ -178,7 +187,9 @@ def _listing(values: Mapping[str, object]) -> str:
 
 
 def card(
-    record: RunRecord, sections: StatementSection, arrays: Mapping[str, npt.NDArray[Any]]
+    record: RunRecord,
+    sections: StatementSection,
+    arrays: Mapping[str, npt.NDArray[Any]],
 ) -> str:
     """A model card in Markdown: what the model is, what it holds, how to use it, its limits.
 
@@ -189,7 +200,9 @@ def card(
     promise = public.guarantee
     name = public.spec.data.id
     low, high = bounds_of(public)
-    entry = next((dataset for dataset in catalogue().catalogue() if dataset.id == name), None)
+    entry = next(
+        (dataset for dataset in catalogue().catalogue() if dataset.id == name), None
+    )
     if public.epsilon.exact is None or public.delta is None:
         total = ""
     else:
@@ -215,6 +228,8 @@ def card(
         ],
         floating_point=sections["software"]["floating_point"],
         missing=[
-            field for field, text in sections["product"].items() if text.startswith("not stated")
+            field
+            for field, text in sections["product"].items()
+            if text.startswith("not stated")
         ],
     )

@@ -28,13 +28,22 @@ from dpmf_core.base.documents import render, to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import workplace
 from dpmf_core.runs import data_access
-from dpmf_core.runs.publishing.privacy_statement import card, check_about, statement, warning_of
+from dpmf_core.runs.publishing.privacy_statement import (
+    card,
+    check_about,
+    statement,
+    warning_of,
+)
 from dpmf_core.runs.record import ItemNames, Run, RunRecord
 
 FORMAT = 1
 ARRAYS_FILE = "model.npz"
 SETTINGS_FILE = "model.json"
-PEOPLE = {"user_factors", "user_offsets"}  # what some models without a guarantee hold of users
+# what some models without a guarantee hold of users
+PEOPLE = {
+    "user_factors",
+    "user_offsets",
+}
 SAVEABLE_MODELS = (
     Recommender,
     Subspace,
@@ -66,7 +75,9 @@ def require_saveable(algorithm: str) -> None:
     """Raise BadInput if the algorithm's model is more than items' factors and offsets."""
     if algorithms.find(algorithm).model_type not in SAVEABLE_MODELS:
         usable = [
-            name for name, kind in algorithms.REGISTRY.items() if kind.model_type in SAVEABLE_MODELS
+            name
+            for name, kind in algorithms.REGISTRY.items()
+            if kind.model_type in SAVEABLE_MODELS
         ]
         raise BadInput(
             f"{algorithms.find(algorithm).title} cannot be saved as a released model, because a"
@@ -98,7 +109,9 @@ def require_free(folder: str | Path) -> Path:
     return place
 
 
-def save(run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None) -> Path:
+def save(
+    run: Run, folder: str | Path, *, about: Mapping[str, str] | None = None
+) -> Path:
     """Write a run's model into a new folder that can be published, all of its files or none.
 
     The folder holds the items' factors, offsets and ids, a card and a privacy statement. If nothing
@@ -163,7 +176,14 @@ def read(folder: str | Path) -> Run:
         content = json.loads((place / SETTINGS_FILE).read_text("utf-8"))
         with np.load(place / ARRAYS_FILE, allow_pickle=False) as file:
             return _run_of(content, dict(file))
-    except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError) as error:
+    except (
+        OSError,
+        ValueError,
+        KeyError,
+        TypeError,
+        zipfile.BadZipFile,
+        EOFError,
+    ) as error:
         raise BadInput(
             f"The model in '{place}' cannot be read: {str(error)[:200] or type(error).__name__}."
             " Save or fetch it again."
@@ -173,11 +193,15 @@ def read(folder: str | Path) -> Run:
 def _run_of(content: dict[str, Any], arrays: dict[str, Any]) -> Run:
     """Raises KeyError, TypeError or ValueError if settings and arrays do not fit together."""
     if content["format"] != FORMAT:
-        raise ValueError(f"its format is {content['format']!r}, and this version reads {FORMAT}")
+        raise ValueError(
+            f"its format is {content['format']!r}, and this version reads {FORMAT}"
+        )
     ids = tuple(map(str, arrays["item_ids"].tolist()))
     if len(set(ids)) < len(ids):
         raise ValueError("two items have the same id")
-    wrong = [array for array in OF_ITEMS if len(arrays.get(array, ())) not in (0, len(ids))]
+    wrong = [
+        array for array in OF_ITEMS if len(arrays.get(array, ())) not in (0, len(ids))
+    ]
     if wrong:
         raise ValueError(f"its array {wrong[0]} does not have a row for each item")
     low, high = content["bounds"]
@@ -197,18 +221,24 @@ def _run_of(content: dict[str, Any], arrays: dict[str, Any]) -> Run:
         run.model.attention.size
         and run.model.attention.shape[1] != run.model.item_sides.shape[1] + 1
     ):
-        raise ValueError("its attention does not have a column for each factor and column")
+        raise ValueError(
+            "its attention does not have a column for each factor and column"
+        )
     return run
 
 
-def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[str, bytes]:
+def _files(
+    run: Run, items: ItemNames, about: Mapping[str, str] | None
+) -> dict[str, bytes]:
     """All files except the arrays, by name."""
     sections = statement(run.record, about)
     title = f"Privacy statement: {sections['product']['name']}"
     texts = {
         SETTINGS_FILE: to_json(_settings(run), indent=1),
         "MODEL_CARD.md": card(run.record, sections, run.model.arrays),
-        "privacy.yaml": yaml.safe_dump(sections, sort_keys=False, allow_unicode=True, width=100),
+        "privacy.yaml": yaml.safe_dump(
+            sections, sort_keys=False, allow_unicode=True, width=100
+        ),
         "privacy.html": render("statement.html", title=title, sections=sections),
     }
     return {name: content.encode() for name, content in texts.items()}
@@ -217,13 +247,19 @@ def _files(run: Run, items: ItemNames, about: Mapping[str, str] | None) -> dict[
 def _settings(run: Run) -> dict[str, Any]:
     record = run.record.exported()
     model = run.model
-    settings = {name: value for name, value in model.settings.items() if name != "bounds"}
+    settings = {
+        name: value for name, value in model.settings.items() if name != "bounds"
+    }
     return {
         "format": FORMAT,
         "warning": warning_of(record),
         "bounds": list(model.bounds),
         "settings": settings,
-        "record": {**record.to_dict(), "shape": {"bounds": list(model.bounds)}, "model": {}},
+        "record": {
+            **record.to_dict(),
+            "shape": {"bounds": list(model.bounds)},
+            "model": {},
+        },
     }
 
 

@@ -42,7 +42,11 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.random_streams import Secret
 from dpmf_core.privacy.receipts import Receipt
-from dpmf_core.privacy.selection import exception_of_best, number_of_trials, price_of_best
+from dpmf_core.privacy.selection import (
+    exception_of_best,
+    number_of_trials,
+    price_of_best,
+)
 from dpmf_core.privacy.selection_bound import gaussian_bound
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.execution import run
@@ -81,9 +85,13 @@ class PrivateSelection(BaseModel):
     size_words: ClassVar[str] = "trials of a search"
 
     searches: tuple[TuneSpec, ...] = Field(min_length=1)
-    distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = "logarithmic"
+    distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = (
+        "logarithmic"
+    )
     trials: float = Field(10.0, gt=1, le=MOST, allow_inf_nan=False)
-    score_noise: float = Field(5.0, gt=0, le=1000, allow_inf_nan=False, title="score noise")
+    score_noise: float = Field(
+        5.0, gt=0, le=1000, allow_inf_nan=False, title="score noise"
+    )
 
     @classmethod
     def parse(cls, **parts: Any) -> Self:
@@ -126,9 +134,13 @@ class PrivateSelection(BaseModel):
         kinds = self.kinds
         objections = {
             "A private selection scores trials by noisy validation errors, which exist for ratings."
-            " Search openly, on public data.": any(kind.task != "ratings" for kind in kinds),
+            " Search openly, on public data.": any(
+                kind.task != "ratings" for kind in kinds
+            ),
             "All methods of a private selection must use the same data set and the same budget."
-            " Make them equal.": len({(search.budget, search.data) for search in self.searches})
+            " Make them equal.": len(
+                {(search.budget, search.data) for search in self.searches}
+            )
             > 1,
             "A private selection needs every trial to cost the same: use exact accounting, not the"
             " source's rule.": budget.calibration is not Calibration.EXACT,
@@ -159,7 +171,10 @@ class PrivateSelection(BaseModel):
         """A trial whose training run moves `factor` times as much when a unit is replaced."""
         return sequence(
             Gaussian(
-                1 / gaussian_mu(self.budget.epsilon, self.budget.delta), "training", 1.0, factor
+                1 / gaussian_mu(self.budget.epsilon, self.budget.delta),
+                "training",
+                1.0,
+                factor,
             ),
             score_event(self.score_noise),
         )
@@ -170,7 +185,9 @@ class PrivateSelection(BaseModel):
         return self._price(self.trial_event, self.budget.relation)
 
     def _price(self, event: Event, relation: Relation) -> float:
-        return price_of_best(event, self.distribution, self.trials, self.budget.delta, relation)
+        return price_of_best(
+            event, self.distribution, self.trials, self.budget.delta, relation
+        )
 
     def within(self, total: float) -> "PrivateSelection":
         """The selection with as much epsilon for training runs as a total leaves.
@@ -197,7 +214,9 @@ class PrivateSelection(BaseModel):
     def with_epsilon(self, epsilon: float) -> "PrivateSelection":
         """The selection with this epsilon for each training run."""
         budget = self.budget.model_copy(update={"epsilon": epsilon})
-        searches = tuple(search.model_copy(update={"budget": budget}) for search in self.searches)
+        searches = tuple(
+            search.model_copy(update={"budget": budget}) for search in self.searches
+        )
         return self.model_copy(update={"searches": searches})
 
     def score_deviation(self, error: float, shape: Any) -> float:
@@ -215,7 +234,9 @@ class PrivateSelection(BaseModel):
         """
         event = of_group(self.trial_event, size)
         price = self._price(event, self.budget.relation)
-        return exception_of_best(event, self.distribution, self.trials, price, self.budget.relation)
+        return exception_of_best(
+            event, self.distribution, self.trials, price, self.budget.relation
+        )
 
     @property
     def title(self) -> str:
@@ -279,7 +300,9 @@ class PrivateSelection(BaseModel):
         data = open_anywhere(self.data)
         specs = [search.final({}) for search in self.searches]
         first, *others = [prepared_for(spec, data).guarantee for spec in specs]
-        return first.assuming(*(premise for other in others for premise in other.assumptions))
+        return first.assuming(
+            *(premise for other in others for premise in other.assumptions)
+        )
 
     def measure(
         self,
@@ -303,7 +326,9 @@ class PrivateSelection(BaseModel):
         result = self._result(best, public=False)
         return replace(result, receipt=Receipt.of(data, permit.entry), charge=charge)
 
-    def _result(self, best: tuple[Score, Run] | None, *, public: bool) -> "SelectionResult":
+    def _result(
+        self, best: tuple[Score, Run] | None, *, public: bool
+    ) -> "SelectionResult":
         if best is None:
             unit = self.kinds[0]().guarantee().unit
             return SelectionResult(self, None, {}, self.epsilon, public, "", unit)
@@ -323,10 +348,16 @@ class PrivateSelection(BaseModel):
         )
 
     def _best(
-        self, data: AnyData, permit: NoisePermit, report: Tell, stopped: Callable[[], bool]
+        self,
+        data: AnyData,
+        permit: NoisePermit,
+        report: Tell,
+        stopped: Callable[[], bool],
     ) -> tuple[Score, Run] | None:
         """The trial with the lowest score."""
-        drawing, scoring = np.random.SeedSequence([self.searches[0].seed, 0x5E1EC7]).spawn(2)
+        drawing, scoring = np.random.SeedSequence(
+            [self.searches[0].seed, 0x5E1EC7]
+        ).spawn(2)
         if data.public:
             rng = np.random.default_rng(drawing)
         else:
@@ -354,7 +385,10 @@ class PrivateSelection(BaseModel):
         for _ in range(REDRAWS):
             seed = int(rng.integers(2**62))
             search = self.searches[int(rng.integers(len(self.searches)))]
-            place = {name: random_value(values, rng) for name, values in search.search.items()}
+            place = {
+                name: random_value(values, rng)
+                for name, values in search.search.items()
+            }
             spec = search.model_copy(update={"seed": seed}).trial(place)
             try:
                 prepare(spec, shape)
@@ -368,7 +402,9 @@ class PrivateSelection(BaseModel):
         """The published part of the best trial's choice: its method if there are several."""
         if len(self.searches) > 1:
             return {"method": winner.spec.algorithm}
-        return {name: winner.record.parameters[name] for name in self.searches[0].search}
+        return {
+            name: winner.record.parameters[name] for name in self.searches[0].search
+        }
 
     def export(self, public: bool) -> dict[str, Any]:
         """The selection as JSON, as it may leave the machine."""

@@ -91,7 +91,9 @@ class Search:
         in_hand: whether the data have no id that finds them again, so the journal stays in memory.
         """
         if not 1 <= trials <= MOST_TRIALS:
-            raise BadInput(f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}.")
+            raise BadInput(
+                f"The number of trials must be from 1 to {MOST_TRIALS:,}. Got {trials}."
+            )
         self.spec = spec
         self.trials_asked = trials
         self._engine = engine
@@ -152,7 +154,9 @@ class Search:
             while self.failure is None and self._may_ask():
                 trial = self._study.ask()
                 place = _suggestion(trial, self.spec)
-                specs = [self.spec.trial(place, draw) for draw in range(self.spec.draws)]
+                specs = [
+                    self.spec.trial(place, draw) for draw in range(self.spec.draws)
+                ]
                 jobs = [self._engine.submit(spec, priority=-5) for spec in specs]
                 self._running[trial.number] = (trial, jobs)
             return self.busy
@@ -239,7 +243,9 @@ class Search:
     def best(self) -> Trial | None:
         """The finished trial with the smallest score."""
         finished = [trial for trial in self.trials if trial.score is not None]
-        return min(finished, key=lambda trial: (trial.score, trial.number), default=None)
+        return min(
+            finished, key=lambda trial: (trial.score, trial.number), default=None
+        )
 
     def importance(self) -> dict[str, float]:
         """The share of the scores' variance that each parameter explains.
@@ -251,7 +257,10 @@ class Search:
             return {}
         from optuna.importance import get_param_importances
 
-        return {name: float(share) for name, share in get_param_importances(self._study).items()}
+        return {
+            name: float(share)
+            for name, share in get_param_importances(self._study).items()
+        }
 
     def cancel(self) -> None:
         """Stop running trials; finished ones are kept, and the rest can be asked for again."""
@@ -281,7 +290,9 @@ def _study(spec: TuneSpec, folder: Path | None) -> Any:
     with warnings.catch_warnings():
         # joint densities, and trials that run side by side
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
-        tpe = optuna.samplers.TPESampler(seed=seed, multivariate=True, constant_liar=True)
+        tpe = optuna.samplers.TPESampler(
+            seed=seed, multivariate=True, constant_liar=True
+        )
     # points of a grid are queued beforehand
     sampler: optuna.samplers.BaseSampler = tpe
     if spec.sampler != "tpe":
@@ -308,15 +319,26 @@ def _suggestion(trial: Any, spec: TuneSpec) -> dict[str, Value]:
         if isinstance(values, tuple):
             out[name] = trial.suggest_categorical(name, list(values))
         elif isinstance(values.low, int) and isinstance(values.high, int):
-            out[name] = int(trial.suggest_int(name, values.low, values.high, log=values.log))
+            out[name] = int(
+                trial.suggest_int(name, values.low, values.high, log=values.log)
+            )
         else:
-            out[name] = float(trial.suggest_float(name, values.low, values.high, log=values.log))
+            out[name] = float(
+                trial.suggest_float(name, values.low, values.high, log=values.log)
+            )
     return out
 
 
 def _grid(spec: TuneSpec) -> list[dict[str, Value]]:
-    lists = {name: values for name, values in spec.search.items() if isinstance(values, tuple)}
-    return [dict(zip(lists, values, strict=True)) for values in itertools.product(*lists.values())]
+    lists = {
+        name: values
+        for name, values in spec.search.items()
+        if isinstance(values, tuple)
+    }
+    return [
+        dict(zip(lists, values, strict=True))
+        for values in itertools.product(*lists.values())
+    ]
 
 
 def _recommendation(spec: TuneSpec) -> dict[str, Value]:

@@ -72,7 +72,9 @@ def search_spec(
     )
 
 
-def _ranges(run: RunSpec, shape: Any, ranges: Mapping[str, Interval | None]) -> dict[str, Any]:
+def _ranges(
+    run: RunSpec, shape: Any, ranges: Mapping[str, Interval | None]
+) -> dict[str, Any]:
     kind = algorithms.find(run.algorithm)
     recommendation = prepare(run, shape).algorithm
     space = dict[str, Any]()
@@ -145,7 +147,9 @@ class SearchResult:
         record = self.final.record
         n_scored = sum(trial.score is not None for trial in self.trials)
         n_stopped = sum(trial.state == "stopped" for trial in self.trials)
-        shares = ", ".join(f"{name} {share:.0%}" for name, share in self.importance.items())
+        shares = ", ".join(
+            f"{name} {share:.0%}" for name, share in self.importance.items()
+        )
         lines = [self._line(trial) for trial in self._by_score()[:MOST_SHOWN]]
         parts = [
             table(["trial", "score", "95%", *self.spec.search], lines),
@@ -161,7 +165,9 @@ class SearchResult:
 
     def _by_score(self) -> list[Trial]:
         scored = [(trial.score, trial.number, trial) for trial in self.trials]
-        finished = [(score, place, trial) for score, place, trial in scored if score is not None]
+        finished = [
+            (score, place, trial) for score, place, trial in scored if score is not None
+        ]
         return [trial for _, _, trial in sorted(finished)]
 
     def _line(self, trial: Trial) -> list[str]:
@@ -170,14 +176,19 @@ class SearchResult:
             between = "-"
         else:
             between = "{:.4f} to {:.4f}".format(*trial.interval)
-        texts = [f"{value:.4g}" if isinstance(value, float) else str(value) for value in values]
+        texts = [
+            f"{value:.4g}" if isinstance(value, float) else str(value)
+            for value in values
+        ]
         return [str(trial.number), f"{trial.score:.4f}", between, *texts]
 
     def _cost_words(self, cost: Mapping[str, Any]) -> str:
         public = ""
         if self.final.record.public:
             public = "nothing, because the data are public. "
-        prices = [f"{name} {epsilon_text(price)}" for name, price in cost["best_of"].items()]
+        prices = [
+            f"{name} {epsilon_text(price)}" for name, price in cost["best_of"].items()
+        ]
         best_of = ", ".join(prices)
         runs = "run" if self.spec.draws == 1 else "runs"
         return (
@@ -195,14 +206,20 @@ def _cost(spec: TuneSpec, final: Run, n_trials: int) -> dict[str, Any] | None:
     ready = prepare(final.spec, data_access.open_anywhere(spec.data).shape)
     if not normal_form(ready.plan) or not ready.guarantee.has_epsilon:
         return None
-    return asdict(search.price(ready.plan, None, max(n_trials, 1), spec.budget, spec.draws))
+    return asdict(
+        search.price(ready.plan, None, max(n_trials, 1), spec.budget, spec.draws)
+    )
 
 
 def selection_text(selection: SelectionResult) -> str:
     """A private selection in words, as the command `tune` prints it."""
-    parts = ["No trial was drawn, so nothing is released. That is a possible outcome too."]
+    parts = [
+        "No trial was drawn, so nothing is released. That is a possible outcome too."
+    ]
     if selection.score is not None:
-        winner = [f"{name} = {number(value)}" for name, value in selection.winner.items()]
+        winner = [
+            f"{name} = {number(value)}" for name, value in selection.winner.items()
+        ]
         parts = [
             f"The winner: {', '.join(winner)}",
             f"Its validation RMSE with noise: {selection.score:.4f}.",

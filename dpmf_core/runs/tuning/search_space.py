@@ -62,7 +62,9 @@ class Interval(BaseModel):
         return at
 
 
-def random_value(values: Interval | tuple[Value, ...], rng: np.random.Generator) -> Value:
+def random_value(
+    values: Interval | tuple[Value, ...], rng: np.random.Generator
+) -> Value:
     """A random number of a range, or one of some choices."""
     if isinstance(values, Interval):
         return values.draw(rng)
@@ -84,9 +86,14 @@ class TuneSpec(BaseModel):
     budget: Budget | None = None
     split: SplitSpec = SplitSpec(validation_fraction=0.1)
     seed: int = Field(
-        0, ge=0, lt=2**62, description="seed of the first split and noise, and of the sampler"
+        0,
+        ge=0,
+        lt=2**62,
+        description="seed of the first split and noise, and of the sampler",
     )
-    draws: int = Field(3, ge=1, le=MOST_DRAWS, description="draws of split and noise in each trial")
+    draws: int = Field(
+        3, ge=1, le=MOST_DRAWS, description="draws of split and noise in each trial"
+    )
     sampler: Literal["tpe", "grid"] = Field(
         "tpe",
         description="tpe: Parzen estimators (Bergstra et al. 2011); grid: all combinations",
@@ -113,8 +120,12 @@ class TuneSpec(BaseModel):
     @property
     def key(self) -> str:
         # the key of a search with one draw has no draws, as in older journals
-        fields = self.model_dump(mode="json", exclude={"draws"} if self.draws == 1 else None)
-        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[:24]
+        fields = self.model_dump(
+            mode="json", exclude={"draws"} if self.draws == 1 else None
+        )
+        return hashlib.sha256(json.dumps(fields, sort_keys=True).encode()).hexdigest()[
+            :24
+        ]
 
     @property
     def metric(self) -> str:
@@ -126,7 +137,9 @@ class TuneSpec(BaseModel):
     def check(self) -> None:
         """Raise BadInput if nothing may vary, a name is unknown, or a grid is too large."""
         if not self.search:
-            raise BadInput("Nothing to search: name at least one parameter to search over.")
+            raise BadInput(
+                "Nothing to search: name at least one parameter to search over."
+            )
         fields = self.kind.model_fields
         for name in (*self.search, *self.fixed):
             if name not in fields:
@@ -140,7 +153,10 @@ class TuneSpec(BaseModel):
                 "A grid needs a list of values for each parameter, e.g. rank=1,2,4. Ranges are for"
                 " samplers."
             )
-        if self.sampler == "grid" and (count := math.prod(map(len, lists))) > MOST_TRIALS:
+        if (
+            self.sampler == "grid"
+            and (count := math.prod(map(len, lists))) > MOST_TRIALS
+        ):
             raise BadInput(
                 f"The grid has {count:,} combinations; the limit is {MOST_TRIALS:,}. Use fewer"
                 " values or a sampler."
@@ -157,7 +173,9 @@ class TuneSpec(BaseModel):
             part = "validation"
         else:
             part = "test"
-        return self._run(place, self.split.model_copy(update={"judged": part}), self.seed + draw)
+        return self._run(
+            place, self.split.model_copy(update={"judged": part}), self.seed + draw
+        )
 
     def final(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:
         """A fresh draw with a seed of no trial, judged by the test ratings.
@@ -175,9 +193,14 @@ class TuneSpec(BaseModel):
 
         The names are winner 0, default 0, winner 1, ...
         """
-        both: tuple[tuple[str, Mapping[str, Value]], ...] = (("winner", winner), ("default", {}))
+        both: tuple[tuple[str, Mapping[str, Value]], ...] = (
+            ("winner", winner),
+            ("default", {}),
+        )
         return {
-            f"{who} {draw}": self.final(place, draw) for draw in range(FRESH) for who, place in both
+            f"{who} {draw}": self.final(place, draw)
+            for draw in range(FRESH)
+            for who, place in both
         }
 
     def _run(self, place: Mapping[str, Value], split: SplitSpec, seed: int) -> RunSpec:
@@ -191,7 +214,9 @@ class TuneSpec(BaseModel):
         ).canonical()
 
 
-def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval | tuple[Value, ...]:
+def default_range(
+    kind: type[Algorithm], name: str, default: Value
+) -> Interval | tuple[Value, ...]:
     """From a quarter of the recommended value to four times that, within the parameter's range.
 
     A parameter with choices gets all of them.
@@ -208,8 +233,12 @@ def default_range(kind: type[Algorithm], name: str, default: Value) -> Interval 
         for end in ("exclusiveMinimum", "exclusiveMaximum")
         if (bound := field.get(end)) is not None
     }
-    low = max(value / SPREAD, field.get("minimum", inside.get("exclusiveMinimum", -math.inf)))
-    high = min(value * SPREAD, field.get("maximum", inside.get("exclusiveMaximum", math.inf)))
+    low = max(
+        value / SPREAD, field.get("minimum", inside.get("exclusiveMinimum", -math.inf))
+    )
+    high = min(
+        value * SPREAD, field.get("maximum", inside.get("exclusiveMaximum", math.inf))
+    )
     if whole:
         low = max(1, math.floor(low))
         high = max(2, math.ceil(high))

@@ -48,7 +48,9 @@ def under_budget(selection: Selection, account: Account | None) -> BudgetedOffer
     budget = None if account is None else account.budget
     if account is None or budget is None:
         return None
-    price = f"{epsilon_text(selection.epsilon)} (δ = {delta_text(selection.budget.delta)})"
+    price = (
+        f"{epsilon_text(selection.epsilon)} (δ = {delta_text(selection.budget.delta)})"
+    )
     mu = selection.mu(budget.relation)
     if math.isfinite(mu):
         gaussian = epsilon_text(gaussian_epsilon(mu, budget.delta))
@@ -77,17 +79,25 @@ def under_budget(selection: Selection, account: Account | None) -> BudgetedOffer
 def _fits(mu: float, before: Sequence[Charge], budget: AccountBudget) -> bool:
     release = Gaussian(1 / mu, "a private selection", 1.0, 1.0)
     try:
-        check(before, [Charge("a private selection", ((release, 1),), Status.PROVEN)], budget)
+        check(
+            before,
+            [Charge("a private selection", ((release, 1),), Status.PROVEN)],
+            budget,
+        )
     except BadInput:
         return False
     return True
 
 
-def _advice(selection: Selection, before: Sequence[Charge], budget: AccountBudget) -> str:
+def _advice(
+    selection: Selection, before: Sequence[Charge], budget: AccountBudget
+) -> str:
     """The largest epsilon that fits, rounded down to two digits."""
 
     def fits(epsilon: float) -> bool:
-        return _fits(selection.with_epsilon(epsilon).mu(budget.relation), before, budget)
+        return _fits(
+            selection.with_epsilon(epsilon).mu(budget.relation), before, budget
+        )
 
     if not fits(LEAST_EPSILON):
         return "It does not fit with any ε for each training run: raise or remove the budget."

@@ -45,16 +45,23 @@ def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
 
 @cache
 def _renderer(folders: tuple[str, ...]) -> ComponentRenderer:
-    """Return the mounting command of the last folder, with inline styles."""
-    styles = [(FOLDER / folder / f"{folder}.css").read_text("utf-8") for folder in folders]
+    """The mounting command of the last folder, with inline styles."""
+    styles = [
+        (FOLDER / folder / f"{folder}.css").read_text("utf-8") for folder in folders
+    ]
     name = folders[-1]
-    return st.components.v2.component(f"{PROJECT}.{name}", css="".join(styles), js=f"{name}.js")
+    return st.components.v2.component(
+        f"{PROJECT}.{name}", css="".join(styles), js=f"{name}.js"
+    )
 
 
 def _taking(
-    key: str, name: str, is_valid: Callable[[float], bool], then: Callable[[float], None]
+    key: str,
+    name: str,
+    is_valid: Callable[[float], bool],
+    then: Callable[[float], None],
 ) -> Callable[[], None]:
-    """Return a callback that passes on a valid number that a browser sent under a name.
+    """A callback that passes on a valid number that a browser sent under a name.
 
     is_valid: also called with numbers that are not finite.
     """
@@ -77,7 +84,8 @@ def draw_focus(key: str, token: str) -> None:
     token: distinguishes the occasions. The focus moves once for each, so the component may be drawn
     again with the same token.
     """
-    place = re.sub(r"[^a-zA-Z0-9_-]", "-", key)  # as Streamlit writes a key into a class
+    # as Streamlit writes a key into a class
+    place = re.sub(r"[^a-zA-Z0-9_-]", "-", key)
     _mount("focus", f"focus.{key}", {"place": place, "token": token})
 
 
@@ -112,7 +120,9 @@ def draw_hero(
             on_method(name)
 
     data = {**story, "methods": list(methods)}
-    _mount_story("hero", key, data, on_picked_change=take, on_method_shown_change=take_method)
+    _mount_story(
+        "hero", key, data, on_picked_change=take, on_method_shown_change=take_method
+    )
 
 
 def draw_matched_parts(key: str, story: Story) -> None:
@@ -135,7 +145,9 @@ def _mount_story(name: str, key: str, story: Story, **on_change: Any) -> None:
 # ---- what epsilon means --------------------------------------------------------------------------
 
 
-def draw_hundred(key: str, epsilon: float, points: Sequence[Mapping[str, object]]) -> None:
+def draw_hundred(
+    key: str, epsilon: float, points: Sequence[Mapping[str, object]]
+) -> None:
     """Draw what epsilon means for one person as a hundred figures that follow the slider.
 
     points: ascending by `epsilon`, each with its `title`, the sentences `certainty` and `guess`,

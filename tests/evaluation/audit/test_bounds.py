@@ -44,7 +44,9 @@ def test_limits_are_those_of_clopper_and_pearson():
     np.testing.assert_allclose(binom.cdf(np.arange(50), 50, limits), 0.01, rtol=1e-9)
 
 
-@pytest.mark.parametrize("attacks", [("what is shared",), ("what is shared", "what is released")])
+@pytest.mark.parametrize(
+    "attacks", [("what is shared",), ("what is shared", "what is released")]
+)
 @pytest.mark.parametrize("through_mu", [False, True])
 def test_the_tests_that_are_run_share_the_five_percent(attacks, through_mu):
     errors = bounds.shares(attacks, through_mu)
@@ -54,7 +56,8 @@ def test_the_tests_that_are_run_share_the_five_percent(attacks, through_mu):
     )
     scores = dict.fromkeys(attacks, (np.zeros(40), np.ones(40)))
     assert {
-        (it.attack, it.rule): it.error for it in bounds.bounds_of(scores, 1e-5, through_mu)
+        (it.attack, it.rule): it.error
+        for it in bounds.bounds_of(scores, 1e-5, through_mu)
     } == errors
 
 
@@ -74,9 +77,9 @@ def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs, mu):
             )
         ]
     )
-    sums = ((np.take_along_axis(z, np.argsort(-np.abs(z), axis=1), axis=1) > 0) * weights).sum(
-        axis=1
-    )
+    sums = (
+        (np.take_along_axis(z, np.argsort(-np.abs(z), axis=1), axis=1) > 0) * weights
+    ).sum(axis=1)
     reaching = pair_test._reaching(pairs, round(mu / pair_test.STEP))
     assert reaching[0] == pair_test.DRAWS
     chances = -np.diff(reaching, append=0) / pair_test.DRAWS
@@ -91,7 +94,9 @@ def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs, mu):
 def test_all_pairs_told_apart_bound_mu_as_the_binomial_does():
     """n right of n, whatever their weights: Phi(mu / sqrt(2))^n = error."""
     exact = math.sqrt(2) * norm.ppf(0.02 ** (1 / 200))
-    bound = pair_test.mu_at_least(pair_test.weighted_sum(np.zeros(200), np.ones(200)), 200, 0.02)
+    bound = pair_test.mu_at_least(
+        pair_test.weighted_sum(np.zeros(200), np.ones(200)), 200, 0.02
+    )
     assert exact - 0.05 < bound <= exact + pair_test.STEP
 
 
@@ -124,7 +129,9 @@ def ruled_out(scores, error):
         iter(
             totals[
                 bisect_left(
-                    totals, True, key=lambda total: pair_test._ruled_out(total, pairs, TRUTH, error)
+                    totals,
+                    True,
+                    key=lambda total: pair_test._ruled_out(total, pairs, TRUTH, error),
                 ) :
             ]
         ),
@@ -137,11 +144,19 @@ def above_the_truth(attack, rule, error, scores):
     """For each audit, whether this test's bound is above the truth."""
     half = RUNS // 4
     if rule == "pair test":
-        return ruled_out(scores if attack == "what is released" else scores[..., half:], error)
+        return ruled_out(
+            scores if attack == "what is released" else scores[..., half:], error
+        )
     limit = exactly(Gaussian(1 / (TRUTH * pair_test.STEP)), 1e-5)
-    pairs = [((out[:half], inside[:half]), (out[half:], inside[half:])) for out, inside in scores]
+    pairs = [
+        ((out[:half], inside[:half]), (out[half:], inside[half:]))
+        for out, inside in scores
+    ]
     return np.array(
-        [bounds.by_rates(learn, judge, 1e-5, error)[0] > limit for learn, judge in pairs]
+        [
+            bounds.by_rates(learn, judge, 1e-5, error)[0] > limit
+            for learn, judge in pairs
+        ]
     )
 
 
@@ -156,12 +171,17 @@ def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian):
         for (attack, rule), error in errors.items():
             above[attack, rule].append(
                 above_the_truth(
-                    attack, rule, error, ratio if attack == "what is released" else shared
+                    attack,
+                    rule,
+                    error,
+                    ratio if attack == "what is released" else shared,
                 )
             )
     is_above = np.array([np.concatenate(blocks) for blocks in above.values()])
     assert is_above.shape == (len(errors), N_AUDITS)
-    assert (is_above.sum(axis=1) <= binom.ppf(1 - 1e-4, N_AUDITS, list(errors.values()))).all()
+    assert (
+        is_above.sum(axis=1) <= binom.ppf(1 - 1e-4, N_AUDITS, list(errors.values()))
+    ).all()
     assert is_above.any(axis=0).sum() <= binom.ppf(1 - 1e-4, N_AUDITS, 0.05)
 
 
@@ -178,12 +198,16 @@ def test_the_bound_is_sharp_and_ends_where_the_claim_does():
     totals = pair_test.weighted_sum(ratio[:, 0], ratio[:, 1])
     # the bound grows with the total
     quantiles = [
-        pair_test.mu_at_least(int(np.quantile(totals, q)), RUNS // 2, 0.02) for q in (0.05, 0.5)
+        pair_test.mu_at_least(int(np.quantile(totals, q)), RUNS // 2, 0.02)
+        for q in (0.05, 0.5)
     ]
     epsilons = [exactly(Gaussian(1 / mu), 1e-5) for mu in quantiles]
     assert epsilons[0] > 2.0
     assert 2.4 < epsilons[1] < 2.6
     edge = ruled_out(ratio, 0.02)
     highest, lowest = totals[~edge].max(), totals[edge].min()
-    bound = [pair_test.mu_at_least(int(total), RUNS // 2, 0.02) for total in (highest, lowest)]
+    bound = [
+        pair_test.mu_at_least(int(total), RUNS // 2, 0.02)
+        for total in (highest, lowest)
+    ]
     assert bound[0] < TRUTH * pair_test.STEP <= bound[1]

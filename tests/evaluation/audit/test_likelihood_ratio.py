@@ -21,7 +21,9 @@ def attack(name, epsilon, unit="user", **parameters):
 def ratios(target, pair, draws):
     by_world = [
         [
-            target.training(pair, bool(kind), np.random.SeedSequence([9, kind, draw])).ratio
+            target.training(
+                pair, bool(kind), np.random.SeedSequence([9, kind, draw])
+            ).ratio
             for draw in range(draws)
         ]
         for kind in (0, 1)
@@ -42,7 +44,9 @@ def test_the_ratio_of_released_sums_is_that_of_two_gaussians(name, parameters):
     absent, present = ratios(target, pair, 200)
     squared_mu = np.mean(
         [
-            target.training(pair, bool(kind), np.random.SeedSequence([9, kind, 0])).squared_mu
+            target.training(
+                pair, bool(kind), np.random.SeedSequence([9, kind, 0])
+            ).squared_mu
             for kind in (0, 1)
         ]
     )
@@ -57,16 +61,22 @@ def test_the_ratio_of_released_sums_is_that_of_two_gaussians(name, parameters):
 GAUSSIAN = tuple(
     name
     for name in every_proven()
-    if AuditSpec(algorithm=name, epsilon=3.0).target(canary_data.shape(find(name))).through_mu
+    if AuditSpec(algorithm=name, epsilon=3.0)
+    .target(canary_data.shape(find(name)))
+    .through_mu
 )
 
 
 @pytest.mark.parametrize("name", GAUSSIAN)
 def test_canaries_move_what_sensitivities_allow(name):
     """Between 95% and 100% of the ledger's mu, in every algorithm with Gaussian releases alone."""
-    target, pair = attack(name, 3.0, **({"iterations": 10} if name == "oneshot-nmf" else {}))
+    target, pair = attack(
+        name, 3.0, **({"iterations": 10} if name == "oneshot-nmf" else {})
+    )
     squared_mus = [
-        target.training(pair, bool(draw % 2), np.random.SeedSequence([4, draw])).squared_mu
+        target.training(
+            pair, bool(draw % 2), np.random.SeedSequence([4, draw])
+        ).squared_mu
         for draw in range(2)
     ]
     planned_mu = mu_of(target.plan)

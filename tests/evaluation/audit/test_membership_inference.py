@@ -29,12 +29,16 @@ def test_worlds_are_neighbours(unit):
             for it in (pair.absent, pair.present)
         )
         differ = {
-            place for place in first.keys() | second.keys() if first.get(place) != second.get(place)
+            place
+            for place in first.keys() | second.keys()
+            if first.get(place) != second.get(place)
         }
         assert {user for user, _ in differ} == {0}
         assert len(differ) == (COLUMNS if unit == "user" else 1)
         assert (first.keys() == second.keys()) == (unit == "value")
-        assert pair.absent.shape == pair.present.shape == canary_data.shape(find("dpals"))
+        assert (
+            pair.absent.shape == pair.present.shape == canary_data.shape(find("dpals"))
+        )
 
 
 def test_sample_worlds_are_neighbours():
@@ -51,7 +55,11 @@ def slow(*case):
 
 @pytest.mark.parametrize(
     ("name", "budget", "runs"),
-    [("private-bias", 1.0, 200), slow("spectral", 2.0, 200), ("input-perturbation", 1.0, 120)],
+    [
+        ("private-bias", 1.0, 200),
+        slow("spectral", 2.0, 200),
+        ("input-perturbation", 1.0, 120),
+    ],
 )
 def test_nothing_is_found_above_a_proof(name, budget, runs):
     result = audit(name, epsilon=budget, runs=runs, seed=3)
@@ -59,9 +67,13 @@ def test_nothing_is_found_above_a_proof(name, budget, runs):
     assert result.lower <= budget
     assert not result.broken
     unit = (
-        "value of a rating, another value" if name == "input-perturbation" else "user, add/remove"
+        "value of a rating, another value"
+        if name == "input-perturbation"
+        else "user, add/remove"
     )
-    assert f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in result.words
+    assert (
+        f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in result.words
+    )
     signs = {it.name: it.words.rpartition(" ")[0] for it in result.figures}
     assert signs["proved"] == "≤" and signs["at best"] not in ("≤", "=", "≥")
 
@@ -96,7 +108,9 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone():
     shared = next(test for test in result.tests if test.attack == "what is shared")
     errors = [int(number) for number in re.findall(r"\d+", shared.words)]
     assert errors[1] == errors[3] == 100 and errors[0] + errors[2] < 10
-    alarms, misses = (beta.ppf(1 - 0.0125, k + 1, 100 - k) for k in (errors[0], errors[2]))
+    alarms, misses = (
+        beta.ppf(1 - 0.0125, k + 1, 100 - k) for k in (errors[0], errors[2])
+    )
     odds = max((1 - 1e-5 - alarms) / misses, (1 - 1e-5 - misses) / alarms)
     assert result.lower == pytest.approx(math.log(odds), abs=1e-9)
     assert {test.rule for test in result.tests} == {"error rates"}
@@ -166,7 +180,9 @@ def test_the_table_holds_every_proof_and_every_fault():
 
 def test_an_audit_stops_when_it_is_told():
     with pytest.raises(Cancelled):
-        AuditSpec.parse(algorithm="private-bias", epsilon=1.0).measure(stopped=lambda: True)
+        AuditSpec.parse(algorithm="private-bias", epsilon=1.0).measure(
+            stopped=lambda: True
+        )
 
 
 @pytest.fixture
@@ -180,7 +196,9 @@ def test_the_engine_measures_once_and_remembers(threads):
     spec = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
     first, second = threads.measure(spec), threads.measure(spec)
     assert first.result(WAIT) is second.result(WAIT)
-    again = threads.measure(AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40))
+    again = threads.measure(
+        AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
+    )
     assert again.state == "done" and again.result(0) is first.result(0)
     assert threads.store.rows() == []
     failure = threads.measure(AuditSpec.parse(algorithm="dpals", runs=100))

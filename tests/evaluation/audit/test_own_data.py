@@ -34,7 +34,9 @@ def test_what_a_person_lost_is_what_her_row_moved(mine):
     for user, expected in ((0, 1.0), (5, math.sqrt(1 / 3))):
         result = audit_on(one, "private-bias", epsilon=2.0, user=user, runs=FEW)
         row = one.values[one.users == user].astype(float)
-        assert result.realised_mu / result.planned_mu == pytest.approx(expected, rel=1e-3)
+        assert result.realised_mu / result.planned_mu == pytest.approx(
+            expected, rel=1e-3
+        )
         assert all(it in result.canary for it in (f"{user}", f"{len(row)}"))
         assert not result.broken
 
@@ -80,17 +82,29 @@ def test_what_cannot_be_audited_is_a_sentence(mine):
         audit_on(several, "dp-nmf", epsilon=1.0)
 
 
-def test_the_command_shows_private_figures_on_the_screen_alone(tmp_path, capsys, monkeypatch):
+def test_the_command_shows_private_figures_on_the_screen_alone(
+    tmp_path, capsys, monkeypatch
+):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     small = world()
     rows = zip(small.users, small.items, small.values, strict=True)
     file = tmp_path / "ratings.csv"
-    file.write_text("user,item,rating\n" + "".join(f"{u},{i},{v}\n" for u, i, v in rows))
-    command = ["audit", "--dataset", f"{file}?bounds=0.5,5", "--algorithm", "private-bias"]
+    file.write_text(
+        "user,item,rating\n" + "".join(f"{u},{i},{v}\n" for u, i, v in rows)
+    )
+    command = [
+        "audit",
+        "--dataset",
+        f"{file}?bounds=0.5,5",
+        "--algorithm",
+        "private-bias",
+    ]
     command += ["--epsilon", "1", "--runs", str(FEW)]
     assert main(command) == 0 and RAW in capsys.readouterr().out
     assert main([*command, "--user", "3"]) == 0
     for wrong in (["--json"], ["--unit", "rating"]):
         assert main([*command, *wrong]) == 2
     assert main(["audit", "--algorithm", "als", "--user", "3"]) == 2
-    assert main(["audit", "--every", "--epsilon", "1", "--dataset", "cinema-small"]) == 2
+    assert (
+        main(["audit", "--every", "--epsilon", "1", "--dataset", "cinema-small"]) == 2
+    )

@@ -21,7 +21,11 @@ from dpmf_core.privacy.decision import planned_run
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
-from dpmf_core.privacy.selection import exception_of_best, price_of_best, price_of_choosing
+from dpmf_core.privacy.selection import (
+    exception_of_best,
+    price_of_best,
+    price_of_choosing,
+)
 from dpmf_core.runs import conclusions
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.noisy_errors import score_event
@@ -41,7 +45,13 @@ from dpmf_core.runs.tuning.choosing.private_finding import (
     world_runs,
 )
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.question import FEW, MANY, MORE, Question, QuestionRuns
+from dpmf_core.runs.tuning.choosing.question import (
+    FEW,
+    MANY,
+    MORE,
+    Question,
+    QuestionRuns,
+)
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 from tests.support.tables import table
 from tests.support.worlds import range_by_hand
@@ -80,7 +90,9 @@ def test_a_group_has_the_epsilon_that_was_asked_for():
     assert {point.spec.algorithm for point in dear} == set(runs.methods)
     for point in dear:
         plan = prepare(point.spec, SHAPE).plan
-        assert group_epsilon(plan, DELTA, Relation.ADD_REMOVE, 4) == pytest.approx(3.0, rel=1e-6)
+        assert group_epsilon(plan, DELTA, Relation.ADD_REMOVE, 4) == pytest.approx(
+            3.0, rel=1e-6
+        )
         assert point.spec.budget.epsilon < 3.0 / 4
     assert question().of_one(3.0) == 3.0
 
@@ -133,7 +145,10 @@ def test_where_nothing_is_good_enough_nothing_is_named(wishes):
     answer = answer_of(question(**wishes))
     assert answer.best is None
     assert wording.headline(answer) == "No method reaches this up to ε = 2"
-    assert "Spectral comes closest, at ε = 2 with RMSE 0.870" in wording.sentences(answer)[0]
+    assert (
+        "Spectral comes closest, at ε = 2 with RMSE 0.870"
+        in wording.sentences(answer)[0]
+    )
 
 
 def test_what_an_own_mean_does_as_well_is_not_recommended():
@@ -174,10 +189,16 @@ KEEPS = "keeps 65% of what sharing ratings is worth"
 
 def test_every_candidate_also_runs_without_noise_next_to_the_ends_of_the_scale():
     runs = QuestionRuns(question(), SHAPE)
-    without_noise = {point.spec.algorithm for point in runs.points if point.spec.without_noise}
+    without_noise = {
+        point.spec.algorithm for point in runs.points if point.spec.without_noise
+    }
     assert without_noise == set(runs.methods)
     others = {point.spec.algorithm for point in runs.points if point.epsilon is None}
-    assert others - without_noise == {"bmf", *floors("rmse")} == {"bmf", "global-mean", "user-mean"}
+    assert (
+        others - without_noise
+        == {"bmf", *floors("rmse")}
+        == {"bmf", "global-mean", "user-mean"}
+    )
 
 
 def test_lists_are_compared_with_the_better_of_two_methods_without_privacy():
@@ -188,7 +209,9 @@ def test_lists_are_compared_with_the_better_of_two_methods_without_privacy():
         ("ease", None): (0.2, 0.2),
         ("bmf", None): (0.3, 0.3),
     }
-    assert table(figures, "recall_at_20").by("recall_at_20").best_known.algorithm == "bmf"
+    assert (
+        table(figures, "recall_at_20").by("recall_at_20").best_known.algorithm == "bmf"
+    )
 
 
 def test_lists_are_ranked_by_the_share_that_is_printed():
@@ -224,7 +247,10 @@ def small_finding(**parts):
     facts = {"title": "Cinema, small", "path": "cinema-small"} | parts
     answer = facts.pop("answer", None) or answer_of(question())
     return PublicFinding(
-        question=answer.question, runs=QuestionRuns(answer.question, SHAPE), answer=answer, **facts
+        question=answer.question,
+        runs=QuestionRuns(answer.question, SHAPE),
+        answer=answer,
+        **facts,
     )
 
 
@@ -239,7 +265,9 @@ def error_in_world(number, algorithm, epsilon):
 
 
 def private_finding(**parts):
-    asked = {"data": {"id": DECLARED.id}, "delta": DELTA, "spend": 2.0} | parts.pop("asks", {})
+    asked = {"data": {"id": DECLARED.id}, "delta": DELTA, "spend": 2.0} | parts.pop(
+        "asks", {}
+    )
     one_question = Question.parse(**asked)
     expected = range_by_hand(world_runs(one_question), error_in_world)
     facts = {"title": "mine.csv", "path": "mine.csv?bounds=1,5"} | parts
@@ -248,7 +276,9 @@ def private_finding(**parts):
 
 def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
     finding = small_finding(parameters={"rank": 3})
-    cells = [it for it in json.loads(notebook(finding))["cells"] if it["cell_type"] == "code"]
+    cells = [
+        it for it in json.loads(notebook(finding))["cells"] if it["cell_type"] == "code"
+    ]
     again = calls_of("".join(cells[1]["source"]))["choose"]
     assert again == {"goal": "ratings", **finding.again_keywords}
     assert not any("subprocess.run" in "".join(cell["source"]) for cell in cells[1:])
@@ -261,9 +291,13 @@ def calls_of(code):
     """The keyword arguments of each call of a method in a program, by the method's name."""
     calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
     return {
-        call.func.attr: {word.arg: ast.literal_eval(word.value) for word in call.keywords}
+        call.func.attr: {
+            word.arg: ast.literal_eval(word.value) for word in call.keywords
+        }
         for call in calls
-        if isinstance(call.func, ast.Attribute) and call.keywords and call.func.attr != "is_file"
+        if isinstance(call.func, ast.Attribute)
+        and call.keywords
+        and call.func.attr != "is_file"
     }
 
 
@@ -273,7 +307,9 @@ LARGER_DELTA = 1e-4
 
 
 def selection_of(**parts):
-    question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0, **parts)
+    question = Question.parse(
+        data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0, **parts
+    )
     return selection(question, DataSpec(id=SMALLER), METHODS, 2.0, 5.0)
 
 
@@ -287,8 +323,12 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     assert finding.run.algorithm == "dpals"
     assert "use DPALS at ε = 2: a private selection" in finding.headline
     assert "DPALS" in finding.name and "DPALS" in finding.summary
-    assert "falls" not in finding.headline + finding.summary  # the range is about another method
-    assert finding.sentences[0] == "The following is about Spectral, from before the selection."
+    # the range is about another method
+    assert "falls" not in finding.headline + finding.summary
+    assert (
+        finding.sentences[0]
+        == "The following is about Spectral, from before the selection."
+    )
     assert CHOSEN_ON_WORLDS in report(before)
     assert CHOSEN_ON_WORLDS not in report(finding) + notebook(finding)
     assert "3.29" in finding.cost and finding.cost in html.unescape(report(finding))
@@ -302,7 +342,11 @@ def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group():
     mu = gaussian_mu(2.0, LARGER_DELTA)
     one = selection_of()
     trial = sequence(Gaussian(1 / mu, "training"), score_event(one.score_noise))
-    assert one.epsilon == price_of_choosing(trial, 5.0, LARGER_DELTA).best_of["geometric"] > 2
+    assert (
+        one.epsilon
+        == price_of_choosing(trial, 5.0, LARGER_DELTA).best_of["geometric"]
+        > 2
+    )
     of_three = selection_of(protect="group", group=3)
     score = sequence(Gaussian(one.score_noise / 3, "score"))
     trial = sequence(Gaussian(1 / mu, "training"), score)
@@ -315,7 +359,13 @@ def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group():
 def test_a_method_without_a_proof_for_a_person_is_not_chosen_among():
     question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0)
     with pytest.raises(BadInput):
-        selection(question, DataSpec(id=SMALLER), ("private-bias", "input-perturbation"), 2.0, 5.0)
+        selection(
+            question,
+            DataSpec(id=SMALLER),
+            ("private-bias", "input-perturbation"),
+            2.0,
+            5.0,
+        )
 
 
 # ---- differences that are none -------------------------------------------------------------------
@@ -331,7 +381,9 @@ def test_methods_that_are_not_told_apart_are_both_in_the_title():
     assert finding.headline == title
     assert finding.name == f"{NO_DIFFERENCE} on Cinema, small"
     assert f"{NO_DIFFERENCE}." in finding.summary
-    assert "no difference was found in 2 draws" in " ".join(wording.sentences(finding.answer))
+    assert "no difference was found in 2 draws" in " ".join(
+        wording.sentences(finding.answer)
+    )
     assert finding.run.algorithm == "spectral"
     record = export(finding)
     assert record["is_undecided"] and record["no_difference"] == ["dpals"]
@@ -368,9 +420,21 @@ def test_the_range_is_said_in_stars_and_the_share_after_it():
         (0.011, 0.12, "the error of a person falls by between 0.01 and 0.12 stars"),
         (-0.004, 0.12, "the error of a person falls by between 0.00 and 0.12 stars"),
         (0.03, 0.03, "the error of a person falls by 0.03 stars"),
-        (-0.02, 0.12, "the error of a person falls by up to 0.12 stars or rises by up to 0.02"),
-        (-0.02, 0.001, "the error of a person does not fall, and rises by up to 0.02 stars"),
-        (-0.02, -0.01, "the error of a person does not fall, and rises by up to 0.02 stars"),
+        (
+            -0.02,
+            0.12,
+            "the error of a person falls by up to 0.12 stars or rises by up to 0.02",
+        ),
+        (
+            -0.02,
+            0.001,
+            "the error of a person does not fall, and rises by up to 0.02 stars",
+        ),
+        (
+            -0.02,
+            -0.01,
+            "the error of a person does not fall, and rises by up to 0.02 stars",
+        ),
     ],
 )
 def test_a_range_is_a_fall_a_rise_or_both(low, high, words):
@@ -430,9 +494,15 @@ def test_page_notebook_and_json_have_the_numbers_of_the_answer():
     best = finding.answer.best
     record = export(finding)
     assert record["best"]["share_kept"] == finding.answer.judgement.share(best)
-    assert record["best"]["draws"] == best.draws and record["best"]["rmse"] == best.median
+    assert (
+        record["best"]["draws"] == best.draws and record["best"]["rmse"] == best.median
+    )
     assert record["floor"]["method"] == "user-mean"
-    for document in (report(finding), notebook(finding), json.dumps(record["sentences"])):
+    for document in (
+        report(finding),
+        notebook(finding),
+        json.dumps(record["sentences"]),
+    ):
         assert "keeps 1% to 129%" in document
     assert KEEPS in finding.headline and KEEPS in finding.summary
 
@@ -452,12 +522,19 @@ class World:
 
     def summary(self, point):
         figure = self.figure(point.spec, point.epsilon)
-        proven = {"guarantee": "PROVEN", "unit": "user", "epsilon": point.epsilon, "public": True}
+        proven = {
+            "guarantee": "PROVEN",
+            "unit": "user",
+            "epsilon": point.epsilon,
+            "public": True,
+        }
         return {**proven, "metrics": {"rmse": figure}}
 
     def figure(self, spec, epsilon):
         if epsilon is None:
-            return {"global-mean": 1.1, "user-mean": 1.0, "bmf": 0.8}.get(spec.algorithm, 0.82)
+            return {"global-mean": 1.1, "user-mean": 1.0, "bmf": 0.8}.get(
+                spec.algorithm, 0.82
+            )
         noise = self.spread * (-1) ** spec.seed
         by_method = {"spectral": 0.84 + noise, "dpals": 0.84 + self.gap - noise}
         return by_method.get(spec.algorithm, 0.95) + 0.02 / epsilon
@@ -543,11 +620,15 @@ def test_before_all_runs_have_finished_there_is_no_answer():
 
 def gaussian_delta(mu, epsilon):
     """Balle & Wang 2018, Theorem 8, as written."""
-    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(-mu / 2 - epsilon / mu)
+    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(
+        -mu / 2 - epsilon / mu
+    )
 
 
 def mu_at(epsilon, delta):
-    return brentq(lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-6, 20.0, xtol=1e-14)
+    return brentq(
+        lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-6, 20.0, xtol=1e-14
+    )
 
 
 def test_after_a_selection_the_sentence_for_a_boss_composes_selection_and_training():
@@ -555,7 +636,9 @@ def test_after_a_selection_the_sentence_for_a_boss_composes_selection_and_traini
     result = SelectionResult(spec, 0.9, {"method": "dpals"}, spec.epsilon, False, "")
     finding = private_finding().with_selection(result)
     together = spec.epsilon + 2.0
-    assert finding.summary.startswith(f"ε = {epsilon_text(together)} in total (δ = 1.1e-4,")
+    assert finding.summary.startswith(
+        f"ε = {epsilon_text(together)} in total (δ = 1.1e-4,"
+    )
     most = math.ceil(1000 / (1 + math.exp(-together))) / 10
     assert f"at most {most}% sure that a given person took part" in finding.summary
     assert f"drawn before {epsilon_text(spec.epsilon)}, planned 2.00" in finding.summary
@@ -585,7 +668,9 @@ def test_the_account_s_other_entries_are_in_the_total_too():
 
 def test_without_anything_before_the_total_is_that_of_training():
     summary = small_finding().summary
-    assert summary.startswith("ε = 2.00 in total (δ = 1e-5, per user, add/remove, exact): ")
+    assert summary.startswith(
+        "ε = 2.00 in total (δ = 1e-5, per user, add/remove, exact): "
+    )
     assert "at most 88.1% sure that a given person took part" in summary
     mu = mu_at(2.0, DELTA)
     cases = math.ceil(1e5 * norm.cdf(mu / 2 - 2.0 / mu))
@@ -624,7 +709,8 @@ def test_the_command_trains_on_all_ratings_and_names_no_program_of_this_machine(
         "--save": "model",
     }
     assert finding.train in html.unescape(report(finding))
-    assert private_finding(path="").train == ""  # a declared shape has no data to train on
+    # a declared shape has no data to train on
+    assert private_finding(path="").train == ""
     assert "recommended parameters rather than" in finding.summary
 
 
@@ -646,7 +732,9 @@ def test_for_a_group_everything_counts_for_the_group():
     exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 80.0)
     assert earlier.total.epsilon == pytest.approx(exact, rel=1e-6)
     selected = finding.with_selection(result)
-    assert selected.decision.total.epsilon == pytest.approx(spec.group_price(3) + 2.0, rel=1e-6)
+    assert selected.decision.total.epsilon == pytest.approx(
+        spec.group_price(3) + 2.0, rel=1e-6
+    )
     assert "per group of up to 3 people" in selected.summary
     another = replace(selected, earlier=(replace(spec_charge(spec), title="another"),))
     assert another.decision is None and another.summary.startswith("No total is known")
@@ -678,7 +766,9 @@ def test_the_exception_of_a_selection_bounds_simulated_selections():
 
 
 def test_the_command_composes_the_account_of_the_file(tmp_path):
-    rows = "\n".join(f"u{user},i{item},{1 + item % 5}" for user in range(9) for item in range(6))
+    rows = "\n".join(
+        f"u{user},i{item},{1 + item % 5}" for user in range(9) for item in range(6)
+    )
     file = tmp_path / "mine.csv"
     file.write_text(f"user,item,rating\n{rows}\n")
     address = f"{file}?bounds=1,5"

@@ -93,10 +93,14 @@ def epsilon_at(mu):
     return brentq(excess, 0.0, 50.0, xtol=1e-12)
 
 
-def test_three_steps_cost_what_their_gaussian_releases_cost_together(own_account, clinic, tmp_path):
+def test_three_steps_cost_what_their_gaussian_releases_cost_together(
+    own_account, clinic, tmp_path
+):
     finding = finding_at(0.5)
     for epsilon in (0.5, 1.0, 2.0):
-        finding = measured(replace(finding_at(epsilon), steps=finding.steps), clinic, tmp_path)
+        finding = measured(
+            replace(finding_at(epsilon), steps=finding.steps), clinic, tmp_path
+        )
     squares = [mu_of(epsilon) ** 2 for epsilon in (0.5, 1.0, 2.0, 0.1, 0.1, 0.1)]
     by_hand = epsilon_at(math.sqrt(sum(squares)))
     assert epsilon_of(finding.steps) == pytest.approx(by_hand, rel=1e-5)
@@ -114,15 +118,22 @@ def test_the_price_before_it_is_made_is_what_it_costs(own_account, clinic):
     assert len(prices) == 2  # once, however often it is asked for
     run = work.measure()
     step = AnswerStep.of(run, 1.0)
-    assert [charge.ledger for charge in step.charges] == [charge.ledger for charge in prices]
-    assert [charge.title for charge in step.charges] == [charge.title for charge in prices]
+    assert [charge.ledger for charge in step.charges] == [
+        charge.ledger for charge in prices
+    ]
+    assert [charge.title for charge in step.charges] == [
+        charge.title for charge in prices
+    ]
     assert run.record.fall.price.together == pytest.approx(
         epsilon_at(math.hypot(mu_of(1.0), mu_of(0.1))), rel=1e-5
     )
 
 
 def test_an_account_that_holds_a_step_is_not_charged_twice_and_one_that_lost_it_is():
-    charges = (Charge("training", (("noise", 1),)), Charge("measurement", (("noise", 2),)))
+    charges = (
+        Charge("training", (("noise", 1),)),
+        Charge("measurement", (("noise", 2),)),
+    )
     step = AnswerStep(None, 1.0, None, charges)
     assert missing_charges(charges, [step]) == []
     assert missing_charges(charges[:1], [step]) == [charges[1]]
@@ -150,7 +161,11 @@ def with_fall(value, low, high):
 
 
 def documents_of(finding):
-    texts = report(finding), notebook(finding), json.dumps(export(finding), ensure_ascii=False)
+    texts = (
+        report(finding),
+        notebook(finding),
+        json.dumps(export(finding), ensure_ascii=False),
+    )
     return [html.unescape(text) for text in texts]
 
 
@@ -165,7 +180,10 @@ def test_a_measurement_replaces_the_prediction_everywhere():
     assert ">measured</text>" not in report(finding_at(2.0))
     record = export(finding)
     assert record["measured_on"] == measured_wording.MEASURED
-    assert record["measured"][0]["fall"]["value"] == 0.031 and record["contradiction"] is None
+    assert (
+        record["measured"][0]["fall"]["value"] == 0.031
+        and record["contradiction"] is None
+    )
     assert "simulated worlds of the declared shape gave -0.01 to 0.10" in " ".join(
         finding.sentences
     )
@@ -176,7 +194,10 @@ def test_a_measurement_replaces_the_prediction_everywhere():
 
 @pytest.mark.parametrize(
     ("interval", "words"),
-    [((-0.05, -0.09, -0.011), "less than in any"), ((0.15, 0.101, 0.2), "more than in any")],
+    [
+        ((-0.05, -0.09, -0.011), "less than in any"),
+        ((0.15, 0.101, 0.2), "more than in any"),
+    ],
 )
 def test_what_contradicts_the_prediction_is_said_first(interval, words):
     finding = with_fall(*interval)
@@ -186,7 +207,9 @@ def test_what_contradicts_the_prediction_is_said_first(interval, words):
         assert words in text
 
 
-@pytest.mark.parametrize("interval", [(0.05, 0.0, 0.2), (-0.05, -0.2, 0.0), (0.0, -2.0, 2.0)])
+@pytest.mark.parametrize(
+    "interval", [(0.05, 0.0, 0.2), (-0.05, -0.2, 0.0), (0.0, -2.0, 2.0)]
+)
 def test_what_may_be_as_predicted_contradicts_nothing(interval):
     finding = with_fall(*interval)
     assert not finding.contradiction
@@ -225,7 +248,9 @@ def test_what_a_doubling_brought_is_told_with_the_noise_of_both():
     words = measured_wording.gained_words([before, last], " stars")
     assert f"by 0.100 stars more ({low:.3f} to {high:.3f}, 95%)" in words
     same = AnswerStep(spec, 2.0, fall(0.03, 0.0, 0.06), ())
-    assert "no difference was found" in measured_wording.gained_words([before, same], " stars")
+    assert "no difference was found" in measured_wording.gained_words(
+        [before, same], " stars"
+    )
     assert not measured_wording.gained_words([before], " stars")
 
 
@@ -238,7 +263,9 @@ def test_a_step_with_other_parameters_is_no_measurement_of_the_answer():
 
 def test_lists_have_no_measured_error():
     finding = with_fall(0.031, 0.025, 0.037)
-    of_lists = Question.parse(data={"id": DECLARED.id}, delta=DELTA, spend=2.0, goal="lists")
+    of_lists = Question.parse(
+        data={"id": DECLARED.id}, delta=DELTA, spend=2.0, goal="lists"
+    )
     other = replace(finding, question=of_lists)
     assert other.step is None and other.fall is None and not other.contradiction
     with pytest.raises(dpmf.BadInput, match="about lists"):

@@ -49,7 +49,9 @@ def search(**parts):
 
 
 def spec(**parts):
-    return PrivateSelection.parse(**{"searches": (parts.pop("search", search()),), **parts})
+    return PrivateSelection.parse(
+        **{"searches": (parts.pop("search", search()),), **parts}
+    )
 
 
 def test_the_price_is_that_of_training_and_score_together():
@@ -68,13 +70,17 @@ def test_the_price_is_that_of_training_and_score_together():
 @pytest.mark.parametrize("relation", list(Relation))
 def test_no_trial_costs_more_than_was_paid_for(relation):
     """Whatever its parameters, a trial's own ledger stays below the one Gaussian of the price."""
-    selection = spec(search=search(budget={"epsilon": 2.0, "delta": 1e-6, "relation": relation}))
+    selection = spec(
+        search=search(budget={"epsilon": 2.0, "delta": 1e-6, "relation": relation})
+    )
     shape = private_selection.open_anywhere(selection.data).shape
     rng = np.random.default_rng(0)
     for _ in range(20):
         plan = prepare(selection._place(rng, shape), shape).plan
         for at in (0.5, 1.0, 3.0):
-            paid = Gaussian(1 / private_selection.gaussian_mu(2.0, 1e-6), "training", 1.0, 1.0)
+            paid = Gaussian(
+                1 / private_selection.gaussian_mu(2.0, 1e-6), "training", 1.0, 1.0
+            )
             assert delta(plan, at, relation) <= delta(paid, at, relation) * (1 + 1e-6)
 
 
@@ -107,7 +113,10 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch):
     assert "0.80" in result.floor_words
     assert result.winner == {name: trials[1].spec.parameters[name] for name in SEARCH}
     assert len({run.spec.seed for run in trials}) == 3
-    assert "0.9" not in json.dumps(result.export()["winner"]) and "trials" not in result.export()
+    assert (
+        "0.9" not in json.dumps(result.export()["winner"])
+        and "trials" not in result.export()
+    )
 
 
 def test_no_trial_at_all_releases_nothing(monkeypatch):
@@ -117,7 +126,9 @@ def test_no_trial_at_all_releases_nothing(monkeypatch):
     assert result.epsilon > 2
 
 
-def test_the_same_specification_selects_the_same_on_public_data_and_not_on_private(monkeypatch):
+def test_the_same_specification_selects_the_same_on_public_data_and_not_on_private(
+    monkeypatch,
+):
     monkeypatch.setattr(private_selection, "number_of_trials", lambda law, mean, rng: 2)
     assert spec().measure() == spec().measure()
     public = private_selection.open_anywhere(spec().data)
@@ -141,7 +152,12 @@ def test_nothing_of_a_selection_is_stored(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     ("algorithm", "is_refused"),
-    [("sgld", True), ("input-perturbation", True), ("dpals", False), ("spectral", False)],
+    [
+        ("sgld", True),
+        ("input-perturbation", True),
+        ("dpals", False),
+        ("spectral", False),
+    ],
 )
 def test_releases_without_a_gaussian_curve_are_refused(algorithm, is_refused):
     parameters = {"reading": "posterior-sample"} if algorithm == "sgld" else {}
@@ -154,20 +170,29 @@ def test_releases_without_a_gaussian_curve_are_refused(algorithm, is_refused):
     record = PrivacyRecord.of(ledger, ready.plan, run.budget, ready.guarantee)
     refused = pytest.raises(BadInput) if is_refused else contextlib.nullcontext()
     with refused:
-        private_selection._require_gaussian(run_of(title=algorithm, spec=run, **dict(record)))
+        private_selection._require_gaussian(
+            run_of(title=algorithm, spec=run, **dict(record))
+        )
 
 
 @pytest.mark.parametrize(
     "parts",
     [
         {"search": {"algorithm": "als", "search": {"rank": (2, 4)}, "budget": None}},
-        {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "calibration": "source"}}},
+        {
+            "search": {
+                "budget": {"epsilon": 2.0, "delta": 1e-6, "calibration": "source"}
+            }
+        },
         {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}}},
         *({"trials": 1.0}, {"score_noise": 0.0}, {"distribution": "uniform"}),
     ],
     ids=str,
 )
 def test_what_has_no_price_is_refused(parts):
-    fields = {name: search(**value) if name == "search" else value for name, value in parts.items()}
+    fields = {
+        name: search(**value) if name == "search" else value
+        for name, value in parts.items()
+    }
     with pytest.raises(BadInput):
         spec(**fields)

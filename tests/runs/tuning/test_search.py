@@ -20,7 +20,12 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.search import Search, price
-from dpmf_core.runs.tuning.search_space import Interval, TuneSpec, default_range, outcome
+from dpmf_core.runs.tuning.search_space import (
+    Interval,
+    TuneSpec,
+    default_range,
+    outcome,
+)
 from tests.support.engines import WAIT
 from tests.support.records import run_of
 
@@ -36,7 +41,9 @@ def test_a_price_counts_everything_a_trial_releases():
 def test_the_number_of_trials_has_its_mean_and_law(distribution):
     rng = np.random.default_rng(0)
     samples = np.array([number_of_trials(distribution, 10, rng) for _ in range(5_000)])
-    assert samples.mean() == pytest.approx(10, abs=4 * samples.std() / math.sqrt(len(samples)))
+    assert samples.mean() == pytest.approx(
+        10, abs=4 * samples.std() / math.sqrt(len(samples))
+    )
     expected = {
         "poisson": math.exp(-10),
         "geometric": 0.0,
@@ -84,7 +91,9 @@ def tune_spec(**parts):
 def run_to_end(search):
     while search.advance():
         for _, jobs in list(search._running.values())[:1]:
-            next((job for job in jobs if job.state in ("waiting", "running")), jobs[0]).wait(WAIT)
+            next(
+                (job for job in jobs if job.state in ("waiting", "running")), jobs[0]
+            ).wait(WAIT)
     return search
 
 
@@ -102,7 +111,10 @@ def test_a_trial_sees_no_test_rating():
         return set(zip(part.users.tolist(), part.items.tolist(), strict=True))
 
     trial_pairs = (
-        pairs(trial.train) | pairs(trial.history) | pairs(trial.validation) | pairs(trial.test)
+        pairs(trial.train)
+        | pairs(trial.history)
+        | pairs(trial.validation)
+        | pairs(trial.test)
     )
     assert not trial_pairs & pairs(final.test)
     assert pairs(trial.test) <= pairs(final.train)
@@ -114,23 +126,30 @@ def test_a_trial_sees_no_test_rating():
 
 
 def test_a_trial_is_the_mean_of_its_draws_with_their_interval(engine, tmp_path):
-    search = run_to_end(Search(tune_spec(draws=3, prune=False), 3, engine, folder=tmp_path / "t"))
+    search = run_to_end(
+        Search(tune_spec(draws=3, prune=False), 3, engine, folder=tmp_path / "t")
+    )
     for trial in search.trials:
         scores = [
-            run(search.spec.trial(trial.place, draw)).record.metrics["rmse"] for draw in range(3)
+            run(search.spec.trial(trial.place, draw)).record.metrics["rmse"]
+            for draw in range(3)
         ]
         assert trial.measured.draws == pytest.approx(scores, abs=1e-12)
         assert trial.score == pytest.approx(np.mean(scores), abs=1e-12)
         assert trial.interval == pytest.approx(
             stats.t.interval(0.95, 2, np.mean(scores), stats.sem(scores))
         )
-    again = Search(search.spec, 3, Fake(), folder=tmp_path / "t")  # a journal keeps the draws
+    # a journal keeps the draws
+    again = Search(search.spec, 3, Fake(), folder=tmp_path / "t")
     assert [trial.measured.draws for trial in again.trials] == [
         trial.measured.draws for trial in search.trials
     ]
     assert tune_spec().key != tune_spec(draws=3).key
     one = Search(tune_spec(), 1, engine, folder=tmp_path / "t")
-    assert run_to_end(one).trials[0].interval is None and len(one.trials[0].measured.draws) == 1
+    assert (
+        run_to_end(one).trials[0].interval is None
+        and len(one.trials[0].measured.draws) == 1
+    )
 
 
 def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path):
@@ -178,7 +197,9 @@ def test_the_winner_is_judged_by_paired_fresh_draws(gaps, verdict):
     winner = [usual + gap for usual, gap in zip(USUAL, gaps, strict=True)]
     comparison = outcome(world(winner, USUAL), "rmse")
     assert comparison.verdict == verdict
-    early = {name: run for name, run in world(winner, USUAL).items() if name != "default 4"}
+    early = {
+        name: run for name, run in world(winner, USUAL).items() if name != "default 4"
+    }
     assert outcome(early, "rmse") is None
     if any(gaps):
         assert comparison.gap.interval == pytest.approx(
@@ -211,7 +232,10 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path):
         search.advance()
         job = engine.jobs[place]
         job.progress = Progress(
-            2, 3, 0.1, ({"step": 1.0, "test_rmse": 1.0}, {"step": 2.0, "test_rmse": 0.9})
+            2,
+            3,
+            0.1,
+            ({"step": 1.0, "test_rmse": 1.0}, {"step": 2.0, "test_rmse": 0.9}),
         )
         search.advance()
         job.score, job.state = 0.9, "done"
@@ -233,16 +257,26 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path):
 def test_every_draw_and_every_score_of_a_trial_is_paid_for():
     budget = Budget(epsilon=2.0, delta=1e-5)
     scored = price(Gaussian(3.0), 5.0, 10, budget)
-    assert scored.single == pytest.approx(epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5))
-    thrice, mu = price(Gaussian(3.0), 5.0, 10, budget, 3), math.sqrt(3 * (1 / 9 + 1 / 25))
+    assert scored.single == pytest.approx(
+        epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5)
+    )
+    thrice, mu = (
+        price(Gaussian(3.0), 5.0, 10, budget, 3),
+        math.sqrt(3 * (1 / 9 + 1 / 25)),
+    )
     assert thrice.single == pytest.approx(epsilon(Gaussian(1 / mu), 1e-5))
-    assert thrice.all_shown == pytest.approx(epsilon(Gaussian(1 / (mu * math.sqrt(10))), 1e-5))
+    assert thrice.all_shown == pytest.approx(
+        epsilon(Gaussian(1 / (mu * math.sqrt(10))), 1e-5)
+    )
     assert scored.best_of["poisson"] < thrice.best_of["poisson"]
 
 
 def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(engine, tmp_path):
     spec = tune_spec(
-        search={"rank": {"low": 1, "high": 24}, "regularisation": {"low": 0.0, "high": 10.0}}
+        search={
+            "rank": {"low": 1, "high": 24},
+            "regularisation": {"low": 0.0, "high": 10.0},
+        }
     )
     search = run_to_end(Search(spec, 8, engine, folder=tmp_path / "t"))
     assert [trial.number for trial in search.trials] == list(range(8))
@@ -250,7 +284,9 @@ def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(engine, tm
     usual = prepare(spec.trial({}), open_ratings(spec.data).shape).algorithm
     assert start == {"rank": usual.rank, "regularisation": usual.regularisation}
     assert all(
-        search.best.score <= trial.score for trial in search.trials if trial.score is not None
+        search.best.score <= trial.score
+        for trial in search.trials
+        if trial.score is not None
     )
     expected = run(search.spec.trial(search.best.place)).record.metrics["rmse"]
     assert search.best.score == pytest.approx(expected, abs=1e-12)
@@ -259,7 +295,8 @@ def test_a_search_begins_with_the_recommended_place_and_ends_no_worse(engine, tm
 def test_a_cut_search_goes_on_without_computing_anything_again(engine, tmp_path):
     spec = tune_spec(prune=False)
     first = [
-        trial.place for trial in run_to_end(Search(spec, 4, engine, folder=tmp_path / "t")).trials
+        trial.place
+        for trial in run_to_end(Search(spec, 4, engine, folder=tmp_path / "t")).trials
     ]
     requests = []
 
@@ -281,7 +318,12 @@ def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path):
     unfinished = [job.spec.parameters for job in engine.jobs]
     search.cancel()
     assert {job.state for job in engine.jobs} == {"cancelled"}
-    assert search.cancelled and not search.busy and not search.n_settled and not search.trials
+    assert (
+        search.cancelled
+        and not search.busy
+        and not search.n_settled
+        and not search.trials
+    )
     assert search.advance() and not search.cancelled
     assert [job.spec.parameters for job in engine.jobs[2:]] == unfinished
     again = Fake()
@@ -305,7 +347,12 @@ MANY = tuple(range(1, 60))
 @pytest.mark.parametrize(
     "parts",
     [
-        *({"search": {}}, {"search": {"rnak": (1, 2)}}, {"sampler": "grid"}, {"split": {}}),
+        *(
+            {"search": {}},
+            {"search": {"rnak": (1, 2)}},
+            {"sampler": "grid"},
+            {"split": {}},
+        ),
         {"search": {"rank": {"low": 4, "high": 2}}},
         {"search": {"regularisation": {"low": 0, "high": 1, "log": True}}},
         {"search": {"rank": MANY, "steps": MANY}, "fixed": {}, "sampler": "grid"},

@@ -75,7 +75,9 @@ def test_where_nothing_fits_it_says_so(account):
 
 
 def test_where_no_release_is_known_it_stays_refused(account, monkeypatch):
-    monkeypatch.setattr(PrivateSelection, "mu", lambda selection, relation: float("inf"))
+    monkeypatch.setattr(
+        PrivateSelection, "mu", lambda selection, relation: float("inf")
+    )
     account.set_budget(50.0, DELTA)
     spec = selection()
     offer = under_budget(spec, account)
@@ -120,11 +122,15 @@ def test_a_total_at_the_budget_composes_what_the_budget_admitted(account):
     account.enter(run)
     whole = account.total
     mu = spec.mu(Relation.ADD_REMOVE)
-    assert whole.epsilon == pytest.approx(epsilon_of([1 / mu, 1 / mu, 4.0], DELTA), rel=1e-6)
+    assert whole.epsilon == pytest.approx(
+        epsilon_of([1 / mu, 1 / mu, 4.0], DELTA), rel=1e-6
+    )
     assert whole.epsilon <= 5.0
 
 
-def test_the_charge_of_an_earlier_version_has_no_release_and_is_added_by_its_price(tmp_path):
+def test_the_charge_of_an_earlier_version_has_no_release_and_is_added_by_its_price(
+    tmp_path,
+):
     """A budget cannot be set over it, as before."""
     earlier = replace(selection().charges[0], release=())
     ledger = Account(tmp_path / "a.ledger")

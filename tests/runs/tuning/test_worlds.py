@@ -42,14 +42,18 @@ def test_the_range_is_from_the_least_to_the_most_over_the_worlds():
     assert result.gain(0.5).high == pytest.approx(-0.02)
     shares = [(0.01 + 0.005 * number) / (0.1 + 0.01 * number) for number in range(12)]
     share = result.share(2.0)
-    assert share.low == pytest.approx(min(shares)) and share.high == pytest.approx(max(shares))
+    assert share.low == pytest.approx(min(shares)) and share.high == pytest.approx(
+        max(shares)
+    )
     assert at_two.holds(0.03) and not at_two.holds(0.07)
 
 
 def test_every_world_has_a_reference_and_the_method_and_its_floor_in_each_run():
     runs = runs_of()
     for world in runs.worlds:
-        methods = [point.spec.algorithm for point in runs.points if point.spec.data == world]
+        methods = [
+            point.spec.algorithm for point in runs.points if point.spec.data == world
+        ]
         assert methods == ["bmf", "spectral", "spectral"]
     of_lists = runs_of(metric="recall_at_20").points
     assert [point.spec.algorithm for point in of_lists[:2]] == ["global-mean", "ease"]
@@ -92,7 +96,9 @@ def test_a_small_shape_has_all_its_people_and_the_asked_epsilons():
         (100_000, 10, 15_000),  # as many as make 150,000 ratings
     ],
 )
-def test_a_world_has_fewer_people_only_as_far_as_sharing_keeps_its_worth(n_users, each, simulated):
+def test_a_world_has_fewer_people_only_as_far_as_sharing_keeps_its_worth(
+    n_users, each, simulated
+):
     shape = DeclaredShape(n_users, 500, each, (1.0, 5.0))
     assert shape.simulated_users == simulated
 

@@ -18,9 +18,8 @@ from dpmf_core.runs.tuning.choosing.question import MORE, Question, QuestionRuns
 
 WIDE = 0.1  # width of the 95% interval of a share that needs more draws
 
-ReadDraws = Callable[
-    [Sequence[Point]], Draws
-]  # the table of these runs, as far as they have finished
+# the table of these runs, as far as they have finished
+ReadDraws = Callable[[Sequence[Point]], Draws]
 
 
 @dataclass(frozen=True)
@@ -153,7 +152,9 @@ class Answer:
             budget_text(one.epsilon or 0.0),
             one.label,
             "" if share is None else share_text(share),
-            "" if interval is None else " to ".join(share_text(end) for end in interval),
+            ""
+            if interval is None
+            else " to ".join(share_text(end) for end in interval),
             self.metric.text(one.median),
             str(len(one.draws)),
             note,

@@ -16,7 +16,11 @@ from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question, QuestionRuns
+from dpmf_core.runs.tuning.choosing.question import (
+    LARGEST_SPEND,
+    Question,
+    QuestionRuns,
+)
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 
 AnyFinding = TypeVar("AnyFinding", bound=Finding)
@@ -66,10 +70,14 @@ def private_finding(
             " what sharing is worth there, and the error, are not known before a release."
         )
     question = question_of(declared.id, declared.n_users, options)
-    return PrivateFinding(question=question, expected=_range_of(question, compute), **facts)
+    return PrivateFinding(
+        question=question, expected=_range_of(question, compute), **facts
+    )
 
 
-def with_spend(finding: PrivateFinding, epsilon: float, compute: Compute) -> PrivateFinding:
+def with_spend(
+    finding: PrivateFinding, epsilon: float, compute: Compute
+) -> PrivateFinding:
     """The finding with another epsilon to spend. Raises BadInput above the largest."""
     if epsilon > LARGEST_SPEND:
         raise BadInput(f"The largest epsilon is {LARGEST_SPEND:g}. Got {epsilon:g}.")
@@ -133,7 +141,9 @@ def _measured_part(finding: PublicFinding) -> dict[str, Any]:
         "no_difference": [one.algorithm for one in result.rivals],
         "front": [exported(one) for one in judgement.front],
         "methods": [exported(one) for one in judgement.ranked],
-        "without_noise": [exported(one) for one in judgement.measured if one.without_noise],
+        "without_noise": [
+            exported(one) for one in judgement.measured if one.without_noise
+        ],
         "best_known": exported(judgement.best_known),
         "floor": exported(judgement.floor),
         "refused": finding.runs.refusals,

@@ -33,7 +33,9 @@ class DeclaredShape:
     step: float | None = None
 
     @classmethod
-    def of(cls, shape: Shape, each: float | None, step: float | None) -> "DeclaredShape":
+    def of(
+        cls, shape: Shape, each: float | None, step: float | None
+    ) -> "DeclaredShape":
         """The shape of data with a public size. Raises BadInput without `each`."""
         if each is None:
             raise BadInput(
@@ -67,7 +69,9 @@ class DeclaredShape:
         low, high = self.bounds
         is_scale = -1e9 <= low < high <= 1e9
         is_step = self.step is None or (is_scale and 0 < self.step <= high - low)
-        is_size = min(self.n_users, self.n_items) >= LEAST and self.n_items <= MOST_ITEMS
+        is_size = (
+            min(self.n_users, self.n_items) >= LEAST and self.n_items <= MOST_ITEMS
+        )
         return is_scale and is_step and is_size and 1 <= self.each <= self.n_items
 
     @property

@@ -32,14 +32,19 @@ def report(finding: Finding) -> str:
         chart=Markup(_chart(finding)),
         question_rows=_question_rows(finding),
         model_folder=MODEL,
-        outside="left out" if "outside=leave-out" in finding.path else "set to its nearest end",
+        outside="left out"
+        if "outside=leave-out" in finding.path
+        else "set to its nearest end",
     )
 
 
 def notebook(finding: Finding) -> str:
     """A notebook, as JSON, that repeats and trains the answer if the package is installed."""
     return documents.notebook(
-        "choice.notebook", finding=finding, again=finding.again_keywords, model_folder=MODEL
+        "choice.notebook",
+        finding=finding,
+        again=finding.again_keywords,
+        model_folder=MODEL,
     )
 
 
@@ -59,7 +64,9 @@ def _question_rows(finding: Finding) -> list[tuple[str, object]]:
         ),
         "draws of split and noise": _draws_words(finding),
         "made (UTC)": origin["created"],
-        "versions": ", ".join(f"{name} {version}" for name, version in origin["versions"].items()),
+        "versions": ", ".join(
+            f"{name} {version}" for name, version in origin["versions"].items()
+        ),
     }
     return [(name, value) for name, value in rows.items() if value]
 
@@ -146,7 +153,10 @@ def _chart_of_shares(finding: PublicFinding) -> str:
         text = share_text
         what = "Share kept"
     names = _line_names(judgement)
-    lines = {names[line.reference]: [(end, line.value) for end in ends] for line in references}
+    lines = {
+        names[line.reference]: [(end, line.value) for end in ends]
+        for line in references
+    }
     for one in judgement.ranked:
         if judgement.is_sharing_worth:
             height = judgement.share(one)
@@ -161,7 +171,9 @@ def _chart_of_shares(finding: PublicFinding) -> str:
         log=True,
         best=best.label if best else "",
         dashes={names[line.reference]: line.reference for line in references},
-        dot=lines[best.label][answer.question.epsilons.index(finding.epsilon)] if best else None,
+        dot=lines[best.label][answer.question.epsilons.index(finding.epsilon)]
+        if best
+        else None,
         text=text,
     )
 

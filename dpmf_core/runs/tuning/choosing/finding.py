@@ -194,7 +194,9 @@ class Finding(ABC):
     @property
     def _is_charged(self) -> bool:
         """Whether the earlier charges include the training of the answer on all ratings."""
-        return self.is_trained_on_all and any(not charge.holds_out for charge in self.earlier)
+        return self.is_trained_on_all and any(
+            not charge.holds_out for charge in self.earlier
+        )
 
     @property
     def earlier_charges(self) -> list[Charge]:

@@ -15,7 +15,9 @@ MEASURED = "measured on these data, with noise"
 DIGITS = 3  # of a measured fall; a range over worlds has two
 
 
-def headline(method: str, epsilon: float, fall: NoisyError | FallRecord, unit: str) -> str:
+def headline(
+    method: str, epsilon: float, fall: NoisyError | FallRecord, unit: str
+) -> str:
     """What a method was measured to bring, as a title."""
     title = algorithms.find(method).title
     where = f"{wording.WITH} {title} at ε = {budget_text(epsilon)}"
@@ -47,7 +49,11 @@ def is_unknown(fall: NoisyError | FallRecord) -> bool:
 
 
 def contradiction(
-    expected: UnpaidRange, epsilon: float, fall: NoisyError | FallRecord, *, own_mean_only: bool
+    expected: UnpaidRange,
+    epsilon: float,
+    fall: NoisyError | FallRecord,
+    *,
+    own_mean_only: bool,
 ) -> str:
     """A sentence if a measured fall is outside the range that was predicted; '' otherwise.
 
@@ -74,7 +80,9 @@ def contradiction(
 def agreement(expected: UnpaidRange, epsilon: float) -> str:
     """What was predicted before a measurement that does not contradict it."""
     span = _span_words(expected.gain(epsilon))
-    return f"Before the measurement, simulated worlds of the declared shape gave {span}."
+    return (
+        f"Before the measurement, simulated worlds of the declared shape gave {span}."
+    )
 
 
 def _span_words(span: Span) -> str:
@@ -105,12 +113,16 @@ def rows(
     """
     predictions: dict[float, str] = {}
     if is_expected:
-        predictions = {one: _span_words(expected.gain(one)) for one in expected.epsilons}
+        predictions = {
+            one: _span_words(expected.gain(one)) for one in expected.epsilons
+        }
     epsilons = sorted({*predictions, *(step.epsilon for step in steps)})
     return [_row(steps, epsilon, predictions.get(epsilon, "")) for epsilon in epsilons]
 
 
-def _row(steps: Sequence[AnswerStep], epsilon: float, predicted: str) -> tuple[str, ...]:
+def _row(
+    steps: Sequence[AnswerStep], epsilon: float, predicted: str
+) -> tuple[str, ...]:
     places = [place for place, step in enumerate(steps) if step.epsilon == epsilon]
     if not places:
         return budget_text(epsilon), "", "", predicted, ""

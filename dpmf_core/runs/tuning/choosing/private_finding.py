@@ -31,9 +31,12 @@ CHOSEN_ON_WORLDS = (
     "Choosing cost no ε: the method was tried on simulated worlds made only from declared and"
     " public facts, never from the ratings."
 )
-BEST_OF_SEVERAL = "It is the best of several noisy figures, which looks a little too good."
+BEST_OF_SEVERAL = (
+    "It is the best of several noisy figures, which looks a little too good."
+)
 TRIED_ON_WORLDS = (
-    "The range cost no ε: it comes from simulated worlds made only from declared and public facts."
+    "The range cost no ε: it comes from simulated worlds made only from declared "
+    "and public facts."
 )
 
 
@@ -80,7 +83,8 @@ class PrivateFinding(Finding):
         alike = [
             step
             for step in self.steps_of_method
-            if step.epsilon == self.epsilon and dict(step.spec.parameters) == dict(self.parameters)
+            if step.epsilon == self.epsilon
+            and dict(step.spec.parameters) == dict(self.parameters)
         ]
         if alike:
             return alike[-1]
@@ -91,7 +95,9 @@ class PrivateFinding(Finding):
         """The measured trainings of the answer's method; none of lists, whose error is no goal."""
         if self.question.goal != "ratings":
             return ()
-        return tuple(step for step in self.steps if step.spec.algorithm == self.algorithm)
+        return tuple(
+            step for step in self.steps if step.spec.algorithm == self.algorithm
+        )
 
     @property
     def fall(self) -> FallRecord | NoisyError | None:
@@ -117,7 +123,9 @@ class PrivateFinding(Finding):
     def is_trained(self) -> bool:
         return self.step is not None
 
-    def work(self, data: DataSpec, measurement: float, epsilon: float = 0.0) -> MeasuredTraining:
+    def work(
+        self, data: DataSpec, measurement: float, epsilon: float = 0.0
+    ) -> MeasuredTraining:
         """The training of the answer on its data, with a measurement of this epsilon.
 
         epsilon: of the training, for those whom the question must protect; 0 for the answer's.
@@ -130,7 +138,9 @@ class PrivateFinding(Finding):
                 "A measurement is of the error of predicted ratings, and the question is about"
                 " lists. Ask about ratings (--for ratings)."
             )
-        budget = Budget(epsilon=question.of_one(epsilon or self.epsilon), delta=question.delta)
+        budget = Budget(
+            epsilon=question.of_one(epsilon or self.epsilon), delta=question.delta
+        )
         spec = RunSpec.parse(
             data=data,
             algorithm=self.algorithm,
@@ -146,7 +156,9 @@ class PrivateFinding(Finding):
     def sentence(self) -> str:
         fall = self.fall
         if fall is not None:
-            return measured_wording.headline(self.algorithm, self.epsilon, fall, self._unit)
+            return measured_wording.headline(
+                self.algorithm, self.epsilon, fall, self._unit
+            )
         if not self.is_expected:
             return f"Use {self.what}: a private selection on these data chose it"
         return wording.range_headline(self.expected, self.epsilon)
@@ -178,7 +190,10 @@ class PrivateFinding(Finding):
         if self.is_expected:
             return evidence
         about = algorithms.find(self.expected.method).title
-        return [f"The following is about {about}, from before the selection.", *evidence]
+        return [
+            f"The following is about {about}, from before the selection.",
+            *evidence,
+        ]
 
     @property
     def _measured_sentences(self) -> list[str]:
@@ -266,7 +281,9 @@ class PrivateFinding(Finding):
         """
         earlier = [*self.earlier, *missing_charges(self.earlier, self.steps)]
         selection = self.selection
-        if selection is None or any(charge.title == self._own_title for charge in earlier):
+        if selection is None or any(
+            charge.title == self._own_title for charge in earlier
+        ):
             return earlier
         budget = selection.spec.budget
         price = selection.epsilon
@@ -335,7 +352,11 @@ def among_the_best(question: Question, data: DataSpec) -> PrivateSelection | Non
 
 
 def selection(
-    question: Question, data: DataSpec, methods: tuple[str, ...], epsilon: float, trials: float
+    question: Question,
+    data: DataSpec,
+    methods: tuple[str, ...],
+    epsilon: float,
+    trials: float,
 ) -> PrivateSelection:
     """A private selection among these methods on `data`.
 
@@ -344,7 +365,9 @@ def selection(
     budget = Budget(epsilon=question.of_one(epsilon), delta=question.delta)
     return PrivateSelection.parse(
         searches=tuple(
-            TuneSpec(data=data, algorithm=name, search={}, budget=budget, seed=question.seed)
+            TuneSpec(
+                data=data, algorithm=name, search={}, budget=budget, seed=question.seed
+            )
             for name in methods
         ),
         distribution="geometric",  # the logarithmic one is cheaper, but often tries only one

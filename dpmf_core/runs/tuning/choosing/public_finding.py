@@ -87,7 +87,9 @@ class PublicFinding(Finding):
     @property
     def about_rows(self) -> str:
         scale = conclusions.scale_words(self.answer.judgement)
-        refusals = [f"{title} was not tried: {why}" for title, why in self.runs.refusals.items()]
+        refusals = [
+            f"{title} was not tried: {why}" for title, why in self.runs.refusals.items()
+        ]
         return " ".join(
             [
                 "Medians over draws of split and noise; 95%: Student's interval of the mean share"

@@ -21,7 +21,14 @@ from dpmf_core.runs.tuning.choosing.declared_shape import is_declared
 
 # public, whatever the data; runs at these come with the package (`comparison.EPSILONS`)
 GRID = (0.5, 1.0, 2.0, 3.2, 5.0, 10.0)
-GRID_OF_WORLDS = (0.5, 1.0, 2.0, 5.0, 10.0)  # of private data; each costs a run in every world
+# of private data; each costs a run in every world
+GRID_OF_WORLDS = (
+    0.5,
+    1.0,
+    2.0,
+    5.0,
+    10.0,
+)
 # draws of a first answer; most draws of close methods, and those of a refined one
 FEW = 3
 MANY = 8
@@ -56,10 +63,16 @@ class Question(BaseModel):
 
     data: DataSpec
     protect: Protect = Field("person", description="who must be protected")
-    group: int = Field(1, ge=1, le=LARGEST_GROUP, description="number of people in a group")
+    group: int = Field(
+        1, ge=1, le=LARGEST_GROUP, description="number of people in a group"
+    )
     goal: Goal = Field("ratings", description="the task: ratings, or lists of 20")
     spend: float | None = Field(
-        None, ge=0.01, le=LARGEST_SPEND, allow_inf_nan=False, description="the largest epsilon"
+        None,
+        ge=0.01,
+        le=LARGEST_SPEND,
+        allow_inf_nan=False,
+        description="the largest epsilon",
     )
     keep: float | None = Field(
         None,
@@ -69,10 +82,15 @@ class Question(BaseModel):
         description="the smallest share to keep of what sharing is worth",
     )
     reach: float | None = Field(
-        None, gt=0, allow_inf_nan=False, description="largest RMSE, or smallest Recall@20"
+        None,
+        gt=0,
+        allow_inf_nan=False,
+        description="largest RMSE, or smallest Recall@20",
     )
     delta: float = Field(1e-6, ge=1e-15, lt=0.5, allow_inf_nan=False)
-    draws: int = Field(FEW, ge=2, le=50, description="draws of split and noise for every run")
+    draws: int = Field(
+        FEW, ge=2, le=50, description="draws of split and noise for every run"
+    )
     seed: int = Field(0, ge=0, lt=2**62)
     every: bool = Field(False, description="also try slow methods")
 
@@ -118,7 +136,9 @@ class Question(BaseModel):
         """
         if self.group == 1:
             return epsilon
-        return gaussian_epsilon(gaussian_mu(epsilon, self.delta) / self.group, self.delta)
+        return gaussian_epsilon(
+            gaussian_mu(epsilon, self.delta) / self.group, self.delta
+        )
 
     @property
     def whom(self) -> str:
@@ -142,12 +162,16 @@ class QuestionRuns:
         self.question = question
         self.methods, self.refusals = candidates(question, shape)
         # which is best for lists depends on the data
-        best = [best_known_on(question.data, shape, metric) for metric in METRIC.values()]
+        best = [
+            best_known_on(question.data, shape, metric) for metric in METRIC.values()
+        ]
         if question.goal == "ratings":
             self.references = best[:1]
         else:
             self.references = list(dict.fromkeys(best))
-        self.points = self.further(self.methods, question.epsilons, range(question.draws))
+        self.points = self.further(
+            self.methods, question.epsilons, range(question.draws)
+        )
 
     @property
     def specs(self) -> dict[str, RunSpec]:
@@ -175,15 +199,20 @@ class QuestionRuns:
             delta=question.delta,
         )
         points = [
-            point if point.epsilon is None else replace(point, epsilon=protected[point.epsilon])
+            point
+            if point.epsilon is None
+            else replace(point, epsilon=protected[point.epsilon])
             for point in sweep.points()
         ]
         return sorted(
-            points, key=lambda point: (order.index(point.spec.algorithm), point.epsilon or 0.0)
+            points,
+            key=lambda point: (order.index(point.spec.algorithm), point.epsilon or 0.0),
         )
 
 
-def candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[str, str]]:
+def candidates(
+    question: Question, shape: Any
+) -> tuple[tuple[str, ...], dict[str, str]]:
     """Ids of the proven private methods that suit, in their order; and why others do not.
 
     Raises BadInput if none suits.
@@ -198,7 +227,9 @@ def candidates(question: Question, shape: Any) -> tuple[tuple[str, ...], dict[st
         for name, kind in algorithms.of_task("ratings").items()
         if issubclass(kind, PrivateAlgorithm) and not kind.needs_item_features
     }
-    refusals = {algorithms.find(name).title: why for name, why in objections.items() if why}
+    refusals = {
+        algorithms.find(name).title: why for name, why in objections.items() if why
+    }
     names = proven_methods("ratings", every=question.every)
     methods = tuple(name for name in names if not objections[name])
     if not methods:

@@ -30,8 +30,11 @@ class AnswerStep:
         """The step of a measured run on private data."""
         record = run.record
         fall = record.fall
-        assert fall is not None and fall.price is not None  # a measured run on private data
-        training = Charge.of(record.title, record.event, record.guarantee, record.spec.budget)
+        # a measured run on private data
+        assert fall is not None and fall.price is not None
+        training = Charge.of(
+            record.title, record.event, record.guarantee, record.spec.budget
+        )
         measurement = fall.charge(record.title, record.guarantee)
         assert measurement is not None  # it has a price
         return cls(record.spec, epsilon, fall.exported(), (training, measurement))
@@ -46,7 +49,9 @@ def epsilon_of(steps: Sequence[AnswerStep]) -> float:
     return total([charge for step in steps for charge in step.charges]).epsilon
 
 
-def missing_charges(earlier: Sequence[Charge], steps: Sequence[AnswerStep]) -> list[Charge]:
+def missing_charges(
+    earlier: Sequence[Charge], steps: Sequence[AnswerStep]
+) -> list[Charge]:
     """The charges of steps that an account does not hold, such as one that was removed."""
     in_account = [(charge.title, charge.ledger) for charge in earlier]
     missing = []

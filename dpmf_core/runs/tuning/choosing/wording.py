@@ -41,7 +41,9 @@ def no_difference(answer: Answer) -> str:
     """Which methods are not told apart, and where; the answer has a best and rivals."""
     best = answer.best
     assert best is not None
-    names = conclusions.names_text([one.label for one in (best, *answer.rivals)], most=4)
+    names = conclusions.names_text(
+        [one.label for one in (best, *answer.rivals)], most=4
+    )
     return f"{NO_DIFFERENCE} between {names} at ε = {budget_text(best.epsilon or 0.0)}"
 
 
@@ -124,7 +126,9 @@ def _next_best(answer: Answer) -> str:
     gap = answer.gap(answer.next_best)
     if other is None or gap is None:
         return ""
-    words = f"Next best at the same ε: {other.label}, which {_share_words(answer, other)}"
+    words = (
+        f"Next best at the same ε: {other.label}, which {_share_words(answer, other)}"
+    )
     count = len(gap.differences)
     if not gap.clear:
         return f"{words}; no difference was found in {count} draws."
@@ -275,7 +279,9 @@ def _figure(value: float) -> str:
 
 def _share_range_words(share: Span | None) -> str:
     if share is None:
-        return f"In no world is there a share to keep: {conclusions.NOTHING_MEASURABLE}."
+        return (
+            f"In no world is there a share to keep: {conclusions.NOTHING_MEASURABLE}."
+        )
     low = _clipped_share(share.low)
     high = _clipped_share(share.high)
     return f"Of what sharing is worth, it keeps between {low} and {high}."

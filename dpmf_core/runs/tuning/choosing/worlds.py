@@ -29,7 +29,9 @@ LARGEST_EPSILON = 1000.0
 SPARSE = 30
 REFERENCE = {"rank": 15, "attention": 16}
 OF_DENSE = {"steps": 24, "draws": 8}
-CURVE_POINTS = 2  # of each run: nobody sees its curve, and each point costs an evaluation
+CURVE_POINTS = (
+    2  # of each run: nobody sees its curve, and each point costs an evaluation
+)
 
 
 class WorldRuns:
@@ -97,7 +99,9 @@ class WorldRuns:
         name = best_known_on(world, shape, self.metric)
         if name != "bmf":
             return Method(algorithm=name)
-        sizes = {parameter: min(size, shape.n_items) for parameter, size in REFERENCE.items()}
+        sizes = {
+            parameter: min(size, shape.n_items) for parameter, size in REFERENCE.items()
+        }
         few = OF_DENSE if self.shape.each >= SPARSE else {}
         return Method(algorithm=name, parameters={**sizes, **few})
 
@@ -167,7 +171,9 @@ class UnpaidRange:
     @cached_property
     def worth(self) -> Span:
         """What sharing is worth: the best known method without privacy against the floor."""
-        return Span.of(self._rise(judgement, judgement.best_known) for judgement in self.judgements)
+        return Span.of(
+            self._rise(judgement, judgement.best_known) for judgement in self.judgements
+        )
 
     def gain(self, epsilon: float, method: str = "") -> Span:
         """What a method brings against the floor; below 0 where it is worse."""
@@ -183,7 +189,8 @@ class UnpaidRange:
     def shares(self, epsilon: float, method: str = "") -> list[float]:
         """The share of what sharing is worth, of worlds where it is worth something measurable."""
         shares = [
-            judgement.share(self._at(judgement, epsilon, method)) for judgement in self.judgements
+            judgement.share(self._at(judgement, epsilon, method))
+            for judgement in self.judgements
         ]
         return [share for share in shares if share is not None]
 
@@ -201,7 +208,9 @@ class UnpaidRange:
             gain = self.gain(epsilon)
             share = self.share(epsilon)
             kept = None if share is None else (share.low, share.high)
-            ranges.append({"epsilon": epsilon, "gain": (gain.low, gain.high), "share": kept})
+            ranges.append(
+                {"epsilon": epsilon, "gain": (gain.low, gain.high), "share": kept}
+            )
         return {
             "method": self.method,
             "metric": self.metric.id,
@@ -213,7 +222,9 @@ class UnpaidRange:
     def _at(self, judgement: Judgement, epsilon: float, method: str) -> Measured:
         name = method or self.method
         return next(
-            one for one in judgement.measured if one.algorithm == name and one.epsilon == epsilon
+            one
+            for one in judgement.measured
+            if one.algorithm == name and one.epsilon == epsilon
         )
 
     def _rise(self, judgement: Judgement, one: Measured | None) -> float:
