@@ -139,26 +139,21 @@ def fit(
     """
     if measure is not None:
         check_epsilon(measure)
-    declared = {
-        "bounds": bounds,
-        "columns": columns,
-        "outside": outside,
-        "missing": missing,
-    }
     choices = {
         **options,
         "epsilon": epsilon,
         "delta": delta,
+        "bounds": bounds,
         "split": split,
         "seed": seed,
         "relation": relation,
         "noise": noise,
         "parameters": parameters or {},
+        "columns": columns,
+        "outside": outside,
+        "missing": missing,
     }
-    facts, choices = facts_apart({**declared, **choices})
-    dataset, own_data, choices = data_of(data, facts, [algorithm], choices)
-    choices = with_delta(choices, [algorithm], dataset.shape.n_units)
-    spec = RunSpec.of(**choices, algorithm=algorithm)
+    spec, own_data = run_on(data, algorithm, choices)
     stored = contextlib.closing(Store()) if keep else contextlib.nullcontext()
     with _spread_over(data, algorithm, spread), stored as store:
         if measure is None:
@@ -166,6 +161,19 @@ def fit(
         else:
             run = measured_run(spec, own_data, ledger, store, measure)
         return model_of(run, training_of(own_data))
+
+
+def run_on(
+    data: Source, algorithm: str, choices: Mapping[str, Any]
+) -> tuple[RunSpec, AnyData | None]:
+    """The specified run, and its data if no id finds them.
+
+    choices: facts of the data and parameters of the run, by name. Raises BadInput.
+    """
+    facts, choices = facts_apart(choices)
+    dataset, own_data, choices = data_of(data, facts, [algorithm], choices)
+    choices = with_delta(choices, [algorithm], dataset.shape.n_units)
+    return RunSpec.of(**choices, algorithm=algorithm), own_data
 
 
 def training_of(own_data: AnyData | None) -> Training | None:

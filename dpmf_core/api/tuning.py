@@ -8,10 +8,10 @@ from typing import Any, Literal, Unpack
 
 import pandas as pd
 
-from dpmf_core.api.loading import Source, data_of, facts_apart
+from dpmf_core.api.loading import Source
 from dpmf_core.api.names import NoiseName, RelationName, SplitChoice
 from dpmf_core.api.options import SweepOptions
-from dpmf_core.api.training import one_run
+from dpmf_core.api.training import one_run, run_on
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import lent
@@ -19,7 +19,7 @@ from dpmf_core.data.frames import Bounds
 from dpmf_core.data.report import Outside
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import RunSpec, Value, with_delta
+from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search import Search
@@ -208,23 +208,17 @@ def tune(
         **options,
         "epsilon": epsilon,
         "delta": delta,
+        "bounds": bounds,
         "split": split,
         "seed": seed,
         "relation": relation,
         "noise": noise,
         "parameters": parameters or {},
-    }
-    declared = {
-        "bounds": bounds,
         "columns": columns,
         "outside": outside,
         "missing": missing,
     }
-    facts, choices = facts_apart({**declared, **choices})
-    dataset, own_data, choices = data_of(data, facts, [algorithm], choices)
-    run = RunSpec.of(
-        **with_delta(choices, [algorithm], dataset.shape.n_units), algorithm=algorithm
-    )
+    run, own_data = run_on(data, algorithm, choices)
     at_hand = (
         contextlib.nullcontext() if own_data is None else lent(run.data.id, own_data)
     )
