@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from dpmf_core.api.model_selection import RatingFolds, privacy_price
     from dpmf_core.api.nmf import PlainNMF, PrivateNMF
     from dpmf_core.api.recommenders import PlainRecommender, PrivateRecommender
-    from dpmf_core.api.sweeping import Swept, sweep
+    from dpmf_core.api.sweeping import Method, Swept, sweep
     from dpmf_core.api.training import TrainedModel, fit, load_model, plot
     from dpmf_core.api.tuning import Tuning, tune
     from dpmf_core.curator import Curator, Statistic
@@ -36,6 +36,7 @@ __all__ = [
     "Contract",
     "Curator",
     "DataCheck",
+    "Method",
     "PlainNMF",
     "PlainRecommender",
     "PrivateAlgorithm",
@@ -71,7 +72,7 @@ PLACES = {
     "api.model_selection": ("RatingFolds", "privacy_price"),
     "api.nmf": ("PlainNMF", "PrivateNMF"),
     "api.recommenders": ("PlainRecommender", "PrivateRecommender"),
-    "api.sweeping": ("Swept", "sweep"),
+    "api.sweeping": ("Method", "Swept", "sweep"),
     "api.training": ("TrainedModel", "fit", "load_model", "plot"),
     "api.tuning": ("Tuning", "tune"),
     "curator": ("Curator", "Statistic"),

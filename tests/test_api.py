@@ -60,7 +60,7 @@ NAMES = {
         "PrivateRecommender",
         "RatingFolds",
     ),
-    *("Audit", "Choice", "DataCheck", "Swept", "TrainedModel", "Tuning"),
+    *("Audit", "Choice", "DataCheck", "Method", "Swept", "TrainedModel", "Tuning"),
     *("Contract", "Curator", "PrivateAlgorithm", "Statistic"),
 }
 

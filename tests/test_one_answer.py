@@ -11,9 +11,10 @@ import pytest
 
 import dpmf
 from dpmf_core import algorithms
+from dpmf_core.api import sweeping
 from dpmf_core.api.sweeping import Swept
 from dpmf_core.cli import main
-from dpmf_core.runs import execution, shipped_runs
+from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.conclusions import kept_words, scale_words, share_text
 from dpmf_core.runs.first_views import DEFAULT_EPSILON, shipped_draws, usual_run
 from dpmf_core.runs.record import Run
@@ -166,14 +167,15 @@ def test_errors_of_private_data_have_no_share():
 
 
 def test_a_notebook_has_the_answer(capsys, monkeypatch):
-    monkeypatch.setattr(execution, "run", lambda spec: Run(shipped_runs.record(spec)))
-    cells = json.loads(notebook_of_sweep(sweep().model_dump(mode="json"), "rmse"))[
-        "cells"
-    ]
+    def shipped(spec, own_data, ledger, store):
+        return Run(shipped_runs.record(spec))
+
+    monkeypatch.setattr(sweeping, "one_run", shipped)
+    cells = json.loads(notebook_of_sweep(sweep(), "rmse"))["cells"]
     sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
     variables = {}
     for source in sources:
-        if "pip install" not in source and "plotly" not in source:
+        if "pip install" not in source and "plot" not in source:
             exec(source, variables)
     assert (
         f"At ε = {DEFAULT_EPSILON:g}, {BEST.label} {FINDING}" in capsys.readouterr().out

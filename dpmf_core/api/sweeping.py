@@ -21,13 +21,15 @@ from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.report import Outside
 from dpmf_core.runs import data_access, notebook_views
+from dpmf_core.runs.conclusions import conclusions_of
 from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.filters import filtered
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.noisy_errors import Score, release
 from dpmf_core.runs.specification import with_delta
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.sweep import Method, Sweep, rows
+from dpmf_core.runs.sweep import Method as Method
+from dpmf_core.runs.sweep import Sweep, rows
 from dpmf_core.runs.trained_model import TrainedModel, model_of
 
 if TYPE_CHECKING:
@@ -75,10 +77,29 @@ class Swept:
     def draws(self) -> Draws:
         """The table of measured draws, from which `summary` and all pages conclude.
 
-        `draws.by("rmse")` has the floor, the best known method, shares, costs and ranks;
-        `dpmf_core.runs.conclusions` puts them in sentences.
+        `draws.by("rmse")` has the floor, the best known method, shares, costs and ranks.
         """
         return Draws.of_runs(self.points, self.runs)
+
+    def conclusions(self, metric: str = "rmse") -> list[str]:
+        """Sentences on the whole table: the best method at each epsilon, and the scale.
+
+        They are those of the Compare page. There are none of private data, whose errors choose no
+        method.
+
+        Parameters
+        ----------
+        metric
+            The metric's id.
+
+        Examples
+        --------
+        >>> import dpmf
+        >>> swept = dpmf.sweep("cinema-small", ["private-bias", "user-mean"], epsilons=1)
+        >>> swept.conclusions()[0]
+        'At ε = 1, private-bias has RMSE 0.921.'
+        """
+        return conclusions_of(self.draws.by(metric))
 
     def plot(self, metric: str | None = None) -> "Figure":
         """Draw medians against epsilon as a Plotly figure.

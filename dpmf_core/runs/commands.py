@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.runs.specification import PARAMETERS, Parameter, RunSpec
+from dpmf_core.runs.sweep import Sweep
 
 PROGRAM = ("dpmf",)
 # options that come first, in this order
@@ -54,6 +55,24 @@ def fit_keywords(spec: RunSpec) -> dict[str, Any]:
     if spec.parameters:
         keywords["parameters"] = dict(spec.parameters)
     return keywords
+
+
+def sweep_keywords(sweep: Sweep) -> dict[str, Any]:
+    """The arguments of `sweep` that do its runs, besides the data and the methods, by name."""
+    algorithm = sweep.methods[0].algorithm
+    shared = RunSpec.model_construct(
+        data=sweep.data, split=sweep.split, algorithm=algorithm
+    )
+    return {
+        "epsilons": list(sweep.epsilons),
+        "seeds": list(sweep.seeds),
+        "grid": {name: list(values) for name, values in sweep.grid.items()},
+        "delta": sweep.delta,
+        "relation": sweep.relation.value,
+        "calibration": sweep.calibration.value,
+        "noise": sweep.noise.value,
+        **fit_keywords(shared),
+    }
 
 
 def _options(spec: RunSpec) -> dict[str, str]:

@@ -11,10 +11,11 @@ from markupsafe import Markup
 from dpmf_core import algorithms
 from dpmf_core.base.documents import notebook, render
 from dpmf_core.evaluation.registry import title_of
-from dpmf_core.runs.commands import fit_keywords
+from dpmf_core.runs.commands import fit_keywords, sweep_keywords
 from dpmf_core.runs.comparison import differences, settings
 from dpmf_core.runs.line_charts import line_chart
 from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.sweep import Sweep
 
 BY_STEP = ("test_rmse", "objective")  # held-out figures that curves hold
 
@@ -101,9 +102,19 @@ def notebook_of_run(record: RunRecord) -> str:
     )
 
 
-def notebook_of_sweep(sweep: Mapping[str, Any], metric: str) -> str:
-    """A notebook that repeats every run of a sweep, given by its fields, and draws a metric."""
-    return notebook("sweep.notebook", sweep=sweep, metric=metric)
+def notebook_of_sweep(sweep: Sweep, metric: str) -> str:
+    """A notebook that repeats every run of a sweep and draws a metric."""
+    methods = [
+        method.model_dump(mode="json", exclude_defaults=True)
+        for method in sweep.methods
+    ]
+    return notebook(
+        "sweep.notebook",
+        data=sweep.data.id,
+        methods=methods,
+        keywords=sweep_keywords(sweep),
+        metric=metric,
+    )
 
 
 def script(record: RunRecord) -> str:

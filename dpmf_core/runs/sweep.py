@@ -24,9 +24,26 @@ MOST_RUNS = 5_000
 
 
 class Method(BaseModel):
-    """One line of a figure: an algorithm, its fixed parameters, and the rule for its noise.
+    """One method of a sweep: an algorithm, its fixed parameters, and the rule for its noise.
 
-    calibration: None takes the sweep's. without_noise: whether there is neither noise nor budget.
+    Parameters
+    ----------
+    algorithm
+        Its id.
+    parameters
+        The parameters that differ from their defaults, by name.
+    label
+        The method's name in tables and charts, "" for its title.
+    calibration
+        "exact" or "source"; None takes the sweep's.
+    without_noise
+        Whether there is neither noise nor budget.
+
+    Examples
+    --------
+    >>> import dpmf
+    >>> dpmf.Method(algorithm="als", parameters={"rank": 8}, label="ALS, rank 8").name
+    'ALS, rank 8'
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

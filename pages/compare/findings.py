@@ -291,9 +291,7 @@ def draw_exports(question: CompareQuestion, runs: Mapping[str, Run]) -> None:
     def all_to_json() -> str:
         return to_json([runs[key].export() for key in keys])
 
-    notebook = notebook_of_sweep(
-        question.sweep.model_dump(mode="json"), question.metric
-    )
+    notebook = notebook_of_sweep(question.sweep, question.metric)
     files = {
         "compare.csv": ("Runs as CSV", to_csv),
         "compare.json": ("Runs as JSON", all_to_json),

@@ -125,15 +125,15 @@ def test_the_notebook_makes_the_same_runs_again():
         epsilons=(1.0,),
         delta=5e-5,
     )
-    cells = json.loads(notebook_of_sweep(sweep.model_dump(mode="json"), "rmse"))[
-        "cells"
-    ]
-    sources = ("".join(cell["source"]) for cell in cells)
+    cells = json.loads(notebook_of_sweep(sweep, "rmse"))["cells"]
+    sources = ["".join(cell["source"]) for cell in cells]
+    (source,) = [source for source in sources if "\nswept = " in source]
     variables = {}
-    exec(next(it for it in sources if "\npoints = " in it), variables)
-    (point,) = variables["points"]
-    table = variables["rows"]([point], {point.key: run(point.spec)})
-    assert table[0]["rmse"] == pytest.approx(run(point.spec).record.metric("rmse"))
+    exec(source, variables)
+    (point,) = sweep.points()
+    assert list(variables["swept"].runs) == [point.key]
+    (row,) = variables["swept"].frame().to_dict("records")
+    assert row["rmse"] == pytest.approx(run(point.spec).record.metric("rmse"))
 
 
 def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there():
