@@ -2,7 +2,8 @@
 
 M (n_users x n_items) ~ U V^T. A user's row u solves a ridge regression on the shared V and stays
 with the user (joint DP); only the item side is released. Chien et al. 2021 [C21], Krichene et al.
-2023 [K23]. Proofs: docs/PRIVACY.md, "Item Grams"; docs/PRIVACY.md, "Item right-hand sides".
+2023 [K23]. Statistics: item_systems.py. Proofs: docs/PRIVACY.md, "Item Grams" and "Item
+right-hand sides".
 """
 
 import itertools

@@ -13,7 +13,7 @@ from dpmf_core.teaching.class_records import Answers, Publication
 from dpmf_core.teaching.lessons import ANSWER
 from dpmf_core.teaching.private_class import EPSILONS, FEW, MOST, noise_range
 from pages.kit import safe_text
-from pages.kit.safe_text import escape_letters
+from pages.kit.safe_text import button_label, escape_letters
 from pages.lessons import class_figures
 from pages.lessons.class_figures import with_noun
 
@@ -37,8 +37,9 @@ def draw(
         )
         at_epsilon = [one for one in page.publications if one.epsilon == epsilon]
         waits = count < FEW and not _few_are_enough(step, count, epsilon)
+        action = f"Publish {with_noun(count, 'answer')} at ε = {budget_text(epsilon)}"
         st.button(
-            f"Publish {with_noun(count, 'answer')} at ε = {budget_text(epsilon)}",
+            button_label(action, f"to {page.link.question}"),
             key=f"teach.publish.{step}",
             type="primary",
             disabled=not count

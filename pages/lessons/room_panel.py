@@ -11,6 +11,7 @@ from dpmf_core.teaching import room_codes
 from dpmf_core.teaching.lesson_links import LessonSequence, link_token
 from dpmf_core.teaching.room_codes import Room, in_halves
 from pages.kit import lesson, lesson_maker, links, room, safe_text
+from pages.kit.safe_text import button_label
 
 # in the session: whether the teacher has asked for another code; why the code did not end
 ANOTHER = "teach.another_room"
@@ -58,10 +59,17 @@ def _draw_buttons(current: Room, class_id: str, link: str) -> None:
             _draw_screen(current)
     preview = lesson_maker.address(link, **{lesson.PREVIEW: "1"})
     st.link_button("Open as a student", preview)
-    st.button("New room code", key="teach.new_room", on_click=_ask_for_another)
+    st.button(
+        button_label("New room code", f"instead of {current.code}"),
+        key="teach.new_room",
+        on_click=_ask_for_another,
+    )
     if current.seconds_left:
         st.button(
-            "End this code", key="teach.end_room", on_click=_end, args=(class_id,)
+            button_label("End this code", current.code),
+            key="teach.end_room",
+            on_click=_end,
+            args=(class_id,),
         )
 
 
