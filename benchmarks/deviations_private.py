@@ -64,7 +64,7 @@ def symmetric(rng: np.random.Generator, deviation: float, size: int) -> Array:
 
 # ---- Jain et al. 2018 ----------------------------------------------------------------------------
 
-NOMINAL = jain.Inputs(
+NOMINAL = jain.FrankWolfeInputs(
     epsilon=10.0,
     delta=1e-6,
     T=5,
@@ -83,7 +83,7 @@ def top_pair(seed: int) -> jain.TopPair:
 
 
 def one_round_more(
-    Y_star: Array, Omega: Array, inputs: jain.Inputs, top: jain.TopPair
+    Y_star: Array, Omega: Array, inputs: jain.FrankWolfeInputs, top: jain.TopPair
 ) -> Array:
     """Users also step along the last released direction: T directions in T steps of 1/T."""
     v, lambda_prime = np.zeros(Y_star.shape[1]), math.inf
@@ -100,9 +100,9 @@ def one_round_more(
     return Y
 
 
-def without_slack(inputs: jain.Inputs) -> jain.Inputs:
+def without_slack(inputs: jain.FrankWolfeInputs) -> jain.FrankWolfeInputs:
     """beta at which log(n/beta) is next to 0; n = 400 items."""
-    return jain.Inputs(**{**asdict(inputs), "beta": 400 / (1 + 1e-12)})
+    return jain.FrankWolfeInputs(**{**asdict(inputs), "beta": 400 / (1 + 1e-12)})
 
 
 def clipped_residuals(top: jain.TopPair, C: float) -> jain.TopPair:
@@ -119,7 +119,7 @@ def frank_wolfe_errors(seed: int) -> Mapping[str, float]:
     world = World.drawn(seed)
     run = functools.partial(jain.private_frank_wolfe, world.M, world.Omega)
     C = CLIP * math.sqrt(world.M.shape[1])
-    short = jain.Inputs(**{**asdict(NOMINAL), "L": C})
+    short = jain.FrankWolfeInputs(**{**asdict(NOMINAL), "L": C})
     return {
         "": world.error(run(NOMINAL, top_pair(seed))),
         "slack": world.error(run(without_slack(NOMINAL), top_pair(seed))),
@@ -156,9 +156,9 @@ CHIEN_EPSILON, CHIEN_DELTA = 10.0, 1e-5
 RIDGE_OF_ITEMS = 1000.0
 
 
-def chien_inputs(seed: int) -> chien.Inputs:
+def chien_inputs(seed: int) -> chien.DPALSInputs:
     start = np.random.default_rng([seed, 3]).standard_normal((400, 1))
-    return chien.Inputs(
+    return chien.DPALSInputs(
         sigma=chien.noise_of_theorem_1(CHIEN_EPSILON, CHIEN_DELTA, MOST_PER_USER, 3),
         Gamma_u=10.0,
         Gamma_M=0.5,
@@ -168,9 +168,9 @@ def chien_inputs(seed: int) -> chien.Inputs:
     )
 
 
-def chien_draws(world: World, seed: int) -> chien.Draws:
+def chien_draws(world: World, seed: int) -> chien.DPALSDraws:
     rng = np.random.default_rng([seed, 2])
-    return chien.Draws(
+    return chien.DPALSDraws(
         matrix=lambda _t, _j, deviation: symmetric(rng, deviation, 1),
         vector=lambda _t, _j, deviation: rng.normal(0.0, deviation, 1),
         item_sample=lambda _t: world.Omega,  # nobody has more than k
@@ -211,7 +211,7 @@ def whole_entries(M: Array, Omega: Array) -> Iterator[None]:
     whole = np.where(Omega, M, 0.0)
 
     def user_procedure(
-        V: Array, _M: Array, inputs: chien.Inputs, cells: Array
+        V: Array, _M: Array, inputs: chien.DPALSInputs, cells: Array
     ) -> Array:
         return USER_PROCEDURE(V, whole, inputs, cells)
 
@@ -219,7 +219,7 @@ def whole_entries(M: Array, Omega: Array) -> Iterator[None]:
         yield
 
 
-def last_step(run: Run, M: Array, Omega: Array, inputs: chien.Inputs) -> Array:
+def last_step(run: Run, M: Array, Omega: Array, inputs: chien.DPALSInputs) -> Array:
     """Predictions by the last V as it was solved times Gamma_u / sqrt(r), and U without a clip.
 
     M: the ratings that the users' last factors see.
@@ -233,7 +233,7 @@ def last_step(run: Run, M: Array, Omega: Array, inputs: chien.Inputs) -> Array:
     with replaced("orthonormal", remembering):
         run()
     V = solved[-1] * inputs.Gamma_u / math.sqrt(inputs.V_0.shape[1])
-    unbounded = chien.Inputs(**{**vars(inputs), "Gamma_u": math.inf})
+    unbounded = chien.DPALSInputs(**{**vars(inputs), "Gamma_u": math.inf})
     return np.asarray(
         USER_PROCEDURE(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T
     )

@@ -46,7 +46,12 @@ def statistics_with(deviations: frozenset[str], outliers: bool) -> Callable[...,
     plain = printed.statistics
 
     def statistics(
-        V: Array, H: Array, R: Array, tau_A: float, tau_B: float, noise: printed.Noise
+        V: Array,
+        H: Array,
+        R: Array,
+        tau_A: float,
+        tau_B: float,
+        noise: printed.NormalDraws,
     ) -> tuple[Array, Array]:
         H = clipped(H) if "columns of H" in deviations else unit(H)
         if outliers and "columns of R" in deviations:

@@ -188,7 +188,7 @@ def _computed(spec: RunSpec, store: Store) -> Run:
     return run
 
 
-class SweepOptions(Options):
+class SweepCommandOptions(Options):
     """The runs of a sweep, besides what they have in common."""
 
     algorithms: Annotated[str | None, "A,B,C"] = None
@@ -209,7 +209,7 @@ class SweepOptions(Options):
 
 
 @click.command()
-@run_options(SweepOptions)
+@run_options(SweepCommandOptions)
 def sweep(
     out: Path | None, noisy_errors: float | None, as_json: bool, **options: Any
 ) -> None:

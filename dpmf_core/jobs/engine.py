@@ -29,7 +29,7 @@ from dpmf_core.jobs.job import (
 )
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import Queue
-from dpmf_core.jobs.results import Opener, Results
+from dpmf_core.jobs.results import KnownRuns, Opener
 from dpmf_core.jobs.worker import Worker, WorkerThread
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.record import Run
@@ -75,7 +75,7 @@ class Engine:
         self._tasks: dict[str, Task] = {}  # unfinished, by identity
         self._n_submitted = 0
         self._opener = Opener()
-        self.known_runs = Results(store, self._opener)
+        self.known_runs = KnownRuns(store, self._opener)
         self._queue = Queue(self.width, self.limits)
         self._start_worker = start_worker or worker_processes.Worker
         self._threads: list[WorkerThread] = []

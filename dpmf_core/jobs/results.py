@@ -60,7 +60,7 @@ class Opener:
         self._pool.shutdown(cancel_futures=True)
 
 
-class Results:
+class KnownRuns:
     """Finished runs and measurements. Safe to call from any thread."""
 
     def __init__(self, store: Store, opener: Opener) -> None:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 
 
-class Status(StrEnum):
+class ErratumStatus(StrEnum):
     """How certain a correction is, and its kind. Only the first kind is called an error."""
 
     ERROR = "error with proof"
@@ -38,7 +38,7 @@ class Erratum:
     id: str
     title: str
     place: str
-    status: Status
+    status: ErratumStatus
     statement: str
     holds: str
     section: str
@@ -63,7 +63,7 @@ def read_erratum(
     """The correction of a table of `paper.toml`."""
     return Erratum(
         **texts,
-        status=Status(status),
+        status=ErratumStatus(status),
         readings=tuple(Reading(name, text) for name, text in readings),
         attack=None if attack is None else AuditSpec.parse(**attack),
     )

@@ -22,7 +22,7 @@ Runs = Mapping[str, Run]
 Sweeps = Callable[[], Iterable[Sweep]]
 Measure = Callable[[Sequence[Point], Runs, str], list[Measured]]
 # ..., its grid and value
-Draw = tuple[str, str, float | None, Mapping[str, Value], float]
+DrawnValue = tuple[str, str, float | None, Mapping[str, Value], float]
 
 
 @functools.cache
@@ -103,7 +103,7 @@ def every_draw(points: Sequence[Point], runs: Runs, metric: str) -> list[Measure
     return Draws.of_runs(points, runs).measured(metric)
 
 
-def grouped(draws: Iterable[Draw]) -> list[Measured]:
+def grouped(draws: Iterable[DrawnValue]) -> list[Measured]:
     """Single draws by label, algorithm, epsilon and grid, in their order."""
     groups: dict[tuple[Any, ...], list[float]] = {}
     for label, algorithm, epsilon, grid, value in draws:

@@ -154,7 +154,7 @@ class Difference(_Strict):
         return abs(one(results) - other(results))
 
 
-Figures = MeasuredFigure | Ratio | Difference
+AnyFigure = MeasuredFigure | Ratio | Difference
 
 
 class MeasuredLine(_Strict):
@@ -258,7 +258,7 @@ def on_each(name: str, clause: Clause) -> Clause:
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-class Row(_Strict):
+class StatementRow(_Strict):
     """One statement of a source. place, quote, words: as of `Clause`.
 
     each: the statement holds at each value of `epsilon` or of this parameter.
@@ -279,13 +279,13 @@ class Row(_Strict):
         return replace(clause, place=self.place, quote=self.quote)
 
 
-class Less(Row):
+class Less(StatementRow):
     """Each figure is below the next one, by more than its own share `by`.
 
     figures: how their numbers are written, in their order.
     """
 
-    less: tuple[Figures, ...]
+    less: tuple[AnyFigure, ...]
     by: float = 0.0
     figures: str = ""
 
@@ -310,10 +310,10 @@ class Less(Row):
         return ", ".join(f"{figure} {number(value)}" for figure, value in pairs)
 
 
-class Between(Row):
+class Between(StatementRow):
     """A figure, called `name` in words, is above one number and below another."""
 
-    between: Figures
+    between: AnyFigure
     above: float = -math.inf
     below: float = math.inf
     name: str = "measured"
@@ -322,10 +322,10 @@ class Between(Row):
         return between(self.words, self.between, self.above, self.below, self.name)
 
 
-class Near(Row):
+class Near(StatementRow):
     """A figure equals a published number to within the share `within`."""
 
-    near: Figures
+    near: AnyFigure
     published: float
     within: float
 
@@ -342,11 +342,11 @@ class Near(Row):
         )
 
 
-class Close(Row):
+class Close(StatementRow):
     """Private figures equal the one without privacy to within the share `within`."""
 
-    close: tuple[Figures, ...]
-    to: Figures
+    close: tuple[AnyFigure, ...]
+    to: AnyFigure
     within: float
 
     def comparison(self) -> Clause:
@@ -365,7 +365,7 @@ class Close(Row):
         )
 
 
-class Rises(Row):
+class Rises(StatementRow):
     """The last place of a line is above its first, and no step falls by more than its level."""
 
     rises: MeasuredLine
@@ -378,7 +378,7 @@ class Rises(Row):
         return fall([*medians.values()][::-1], self.rises.level)
 
 
-class Falls(Row):
+class Falls(StatementRow):
     """The last place of a line is below its first, and no step rises by more than its level."""
 
     falls: MeasuredLine
@@ -391,7 +391,7 @@ class Falls(Row):
         return fall([*medians.values()], self.falls.level)
 
 
-class Highest(Row):
+class Highest(StatementRow):
     """A line is highest at one place."""
 
     highest: MeasuredLine
@@ -407,7 +407,7 @@ class Highest(Row):
         return medians[self.where] - max(others)
 
 
-class Lower(Row):
+class Lower(StatementRow):
     """A line is below another one at every place."""
 
     lower: LinePair

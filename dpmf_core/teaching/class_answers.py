@@ -11,7 +11,7 @@ import pandas as pd
 
 from dpmf_core.teaching.class_records import Answers, Publication
 from dpmf_core.teaching.lesson_links import LessonLink
-from dpmf_core.teaching.lessons import ANSWER, Lesson, Part
+from dpmf_core.teaching.lessons import ANSWER, Lesson, LessonPart
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ def step_name(place: int, step: str) -> str:
 
 
 def prediction_counts(
-    all_answers: Sequence[Answers], place: int, part: Part
+    all_answers: Sequence[Answers], place: int, part: LessonPart
 ) -> list[int]:
     """How many students gave each answer to a prediction."""
     counter = Counter(answers.get(step_name(place, part.id)) for answers in all_answers)

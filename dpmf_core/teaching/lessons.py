@@ -12,7 +12,7 @@ from dpmf_core.base.registry import by_id
 
 
 @dataclass(frozen=True)
-class Part:
+class LessonPart:
     """One demonstration.
 
     words: an introduction. question, answers: the prediction, asked before the demonstration.
@@ -44,7 +44,7 @@ class Lesson:
     id: str
     title: str
     idea: str
-    parts: tuple[Part, ...]
+    parts: tuple[LessonPart, ...]
     own_words: str
     model: str
     choices: tuple[str, ...] = ()
@@ -87,7 +87,9 @@ def _lessons() -> dict[str, Lesson]:
         parts = [
             {**part, "answers": tuple(part["answers"])} for part in fields.pop("parts")
         ]
-        lessons.append(Lesson(**fields, parts=tuple(Part(**part) for part in parts)))
+        lessons.append(
+            Lesson(**fields, parts=tuple(LessonPart(**part) for part in parts))
+        )
     return by_id(lessons)
 
 

@@ -10,7 +10,7 @@ from dpmf_core.teaching import class_answers, class_records
 from dpmf_core.teaching.class_answers import ClassPage, page_name, step_name
 from dpmf_core.teaching.class_records import Answers
 from dpmf_core.teaching.lesson_links import TEACHER, LessonSequence, sequence_of
-from dpmf_core.teaching.lessons import ANSWER, Part
+from dpmf_core.teaching.lessons import ANSWER, LessonPart
 from pages.kit import safe_text
 from pages.kit.safe_text import escape_letters
 from pages.lessons import class_figures, private_question, room_panel
@@ -126,7 +126,7 @@ def _draw_page(place: int, page: ClassPage, all_answers: list[Answers]) -> None:
                 st.markdown(f"- {escape_letters(text)}")
 
 
-def _draw_prediction(place: int, part: Part, all_answers: list[Answers]) -> None:
+def _draw_prediction(place: int, part: LessonPart, all_answers: list[Answers]) -> None:
     """Draw how many gave each answer; which one is right only on a switch."""
     step = step_name(place, part.id)
     counts = class_answers.prediction_counts(all_answers, place, part)

@@ -17,7 +17,7 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import demonstrations, linkage, membership
-from dpmf_core.teaching.lessons import Part
+from dpmf_core.teaching.lessons import LessonPart
 from pages.kit import charts, colours, links, observers, payers, safe_text
 from pages.kit.runs import ask
 
@@ -34,7 +34,7 @@ STEPS = {
 }
 
 
-def draw(part: Part) -> None:
+def draw(part: LessonPart) -> None:
     values = DEMONSTRATIONS[part.id](part)
     for write, text in ((st.markdown, part.result), (st.caption, part.caption)):
         if text and values is not None:
@@ -69,7 +69,7 @@ def _films(key: str) -> tuple[int, ...]:
     return tuple(st.pills("Films that you saw", list(range(membership.FILMS)), **look))
 
 
-def _curves(part: Part, table: pd.DataFrame) -> go.Figure:
+def _curves(part: LessonPart, table: pd.DataFrame) -> go.Figure:
     """The lines that the part's text describes, over one column of a table."""
     about = part.figure
     lines = part.figure["lines"]
@@ -95,14 +95,14 @@ def _mark(fig: go.Figure, x: float) -> None:
     fig.add_vline(x=x, line={"color": colours.ink(), "dash": "dash"})
 
 
-def _show(part: Part, fig: go.Figure, table: pd.DataFrame) -> None:
+def _show(part: LessonPart, fig: go.Figure, table: pd.DataFrame) -> None:
     charts.show(fig, f"learn.{part.id}.figure", part.figure["alt"], table, leaves=True)
 
 
 # ---- being found ---------------------------------------------------------------------------------
 
 
-def linking(part: Part) -> Values:
+def linking(part: LessonPart) -> Values:
     left, right = st.columns(2)
     look: dict[str, Any] = {
         "key": "learn.exactness",
@@ -133,7 +133,7 @@ def linking(part: Part) -> Values:
 
 
 def _difference(
-    part: Part, films: tuple[int, ...], noise: float = 0.0, draw: int = 0
+    part: LessonPart, films: tuple[int, ...], noise: float = 0.0, draw: int = 0
 ) -> str:
     """Draw what an attacker sees of each film; return the films with a difference."""
     club = membership.club(films, noise, draw)
@@ -160,11 +160,11 @@ def _difference(
     return ", ".join(str(film) for film in table["film"][table["difference"] != 0])
 
 
-def exact_sums(part: Part) -> Values:
+def exact_sums(part: LessonPart) -> Values:
     return {"films": _difference(part, _films("learn.films")) or "nothing"}
 
 
-def noisy_sums(part: Part) -> Values:
+def noisy_sums(part: LessonPart) -> Values:
     epsilon = _epsilon("membership")
     films = _films("learn.films.noisy")
     noise = membership.noise_of(epsilon)
@@ -186,14 +186,14 @@ def noisy_sums(part: Part) -> Values:
 # ---- what a guarantee says -----------------------------------------------------------------------
 
 
-def neighbours(part: Part) -> Values:
+def neighbours(part: LessonPart) -> Values:
     epsilon = _epsilon("neighbours")
     table, noise = demonstrations.two_answers(epsilon)
     _show(part, _curves(part, table), table)
     return {"noise": noise, "epsilon": budget_text(epsilon)}
 
 
-def group(part: Part) -> Values:
+def group(part: LessonPart) -> Values:
     epsilon = _epsilon("group", label="Privacy loss ε, per photograph")
     epsilons = demonstrations.group_epsilons(epsilon)
     table = pd.DataFrame(
@@ -208,12 +208,12 @@ def group(part: Part) -> Values:
     return {"epsilon": budget_text(epsilon), "of_8": few, "of_64": many}
 
 
-def joint(_part: Part) -> Values:
+def joint(_part: LessonPart) -> Values:
     observers.draw_lesson()
     return {}
 
 
-def attacker(part: Part) -> Values:
+def attacker(part: LessonPart) -> Values:
     epsilon = _epsilon("odds")
     left, right = st.columns(2, gap="large")
     table = demonstrations.beliefs(epsilon)
@@ -238,7 +238,7 @@ def attacker(part: Part) -> Values:
 # ---- noise ---------------------------------------------------------------------------------------
 
 
-def response(part: Part) -> Values:
+def response(part: LessonPart) -> Values:
     left, right = st.columns(2)
     label = "How often an answer is true"
     marks = [0.55, 0.6, 0.75, 0.9, 0.99]
@@ -256,7 +256,7 @@ def response(part: Part) -> Values:
     return {"truth": truth, "epsilon": epsilon, "people": people, "error": error}
 
 
-def local(part: Part) -> Values:
+def local(part: LessonPart) -> Values:
     left, right = st.columns(2)
     epsilon = _epsilon("local", place=left)
     people = _people(right, "People who take part", 10_000, "learn.local.people")
@@ -275,7 +275,7 @@ def local(part: Part) -> Values:
     return values | {"epsilon": budget_text(epsilon)}
 
 
-def blocks(_part: Part) -> Values:
+def blocks(_part: LessonPart) -> Values:
     epsilon = _epsilon("blocks")
     of_20, of_2000 = (
         epsilon_text(demonstrations.part_epsilon(epsilon, n)) for n in (20, 2_000)
@@ -291,7 +291,7 @@ def blocks(_part: Part) -> Values:
     }
 
 
-def clipping(part: Part) -> Values:
+def clipping(part: LessonPart) -> Values:
     norms = [round(norm, 1) for norm in demonstrations.CLIP_NORMS]
     look: dict[str, Any] = {"key": "learn.clip", "format_func": "{:g}".format}
     clip_norm = st.select_slider("Clip norm C", norms, norms[12], **look)
@@ -304,7 +304,7 @@ def clipping(part: Part) -> Values:
     return {"clip_norm": clip_norm, **at}
 
 
-def composition(part: Part) -> Values:
+def composition(part: LessonPart) -> Values:
     steps = st.slider("Steps, each of ε = 0.5", 2, 100, 10, key="learn.steps")
     totals = demonstrations.totals(0.5, steps)
     table = totals.reset_index()
@@ -313,7 +313,7 @@ def composition(part: Part) -> Values:
     return {"steps": steps, "exact": epsilon_text(exact), "sum": plain_sum}
 
 
-def postprocessing(part: Part) -> Values:
+def postprocessing(part: LessonPart) -> Values:
     epsilon = _epsilon("after", 0.2)
     look: dict[str, Any] = {"selection_mode": "multi", "default": ["nonnegative"]}
     look |= {"key": "learn.after.steps", "format_func": STEPS.__getitem__}
@@ -336,7 +336,7 @@ def postprocessing(part: Part) -> Values:
     return {"off": off, "before": before, "epsilon": budget_text(epsilon)}
 
 
-def price(_part: Part) -> Values | None:
+def price(_part: LessonPart) -> Values | None:
     epsilon = _epsilon("price", 2.0)
     data = {"id": SMALL}
     budget = {"epsilon": epsilon, "delta": demonstrations.DELTA}
@@ -355,7 +355,7 @@ def price(_part: Part) -> Values | None:
     return {"epsilon": budget_text(epsilon), "finding": finding, **errors}
 
 
-DEMONSTRATIONS: dict[str, Callable[[Part], Values | None]] = {
+DEMONSTRATIONS: dict[str, Callable[[LessonPart], Values | None]] = {
     "linking": linking,
     "exact sums": exact_sums,
     "noisy sums": noisy_sums,

@@ -4,7 +4,7 @@ import streamlit as st
 
 from dpmf_core.teaching.class_records import LONGEST
 from dpmf_core.teaching.glossary import linked
-from dpmf_core.teaching.lessons import ANSWER, Lesson, Part
+from dpmf_core.teaching.lessons import ANSWER, Lesson, LessonPart
 from pages.kit import components, lesson, lesson_heading
 from pages.kit.safe_text import escape_letters
 from pages.lessons import demonstrations
@@ -30,7 +30,7 @@ def _draw_place(course_lesson: Lesson, place: int) -> None:
     st.caption(f"Step {place + 1} of {len(course_lesson.steps)}")
 
 
-def _draw_part(course_lesson: Lesson, part: Part) -> bool:
+def _draw_part(course_lesson: Lesson, part: LessonPart) -> bool:
     """Draw one part, its prediction first. Return whether it was predicted."""
     st.header(part.heading, anchor=False)
     st.write(linked(part.words))
@@ -45,7 +45,7 @@ def _draw_part(course_lesson: Lesson, part: Part) -> bool:
     return True
 
 
-def _draw_verdict(course_lesson: Lesson, part: Part, answer: str) -> None:
+def _draw_verdict(course_lesson: Lesson, part: LessonPart, answer: str) -> None:
     """Draw whether the prediction was right, and why. A new verdict gets the keyboard's focus."""
     is_right = answer == str(part.right)
     if answer.isdigit():
@@ -63,7 +63,7 @@ def _draw_verdict(course_lesson: Lesson, part: Part, answer: str) -> None:
             components.draw_focus(key, key)
 
 
-def _ask(course_lesson: Lesson, part: Part) -> None:
+def _ask(course_lesson: Lesson, part: LessonPart) -> None:
     """Ask for the prediction."""
     with st.form(f"learn.{course_lesson.id}.{part.id}"):
         choice = st.radio(

@@ -3,17 +3,17 @@
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.papers.erratum import Erratum, Status
+from dpmf_core.papers.erratum import Erratum, ErratumStatus
 from dpmf_core.papers.paper import Paper
 from pages.kit import links, safe_text
 from pages.papers import address
 from pages.papers.figures import show_quote
 
 COLOURS = {
-    Status.ERROR: "orange",
-    Status.AMBIGUOUS: "blue",
-    Status.LOOSE: "green",
-    Status.CONCEDED: "gray",
+    ErratumStatus.ERROR: "orange",
+    ErratumStatus.AMBIGUOUS: "blue",
+    ErratumStatus.LOOSE: "green",
+    ErratumStatus.CONCEDED: "gray",
 }
 
 

@@ -87,7 +87,7 @@ class Ours:
             self.noise_of("item Grams"),
             self.noise_of("item right-hand sides"),
         )
-        return printed.Draws(
+        return printed.DPALSDraws(
             matrix=lambda t, j, _deviation: grams[t][j],
             vector=lambda t, j, _deviation: sides[t][j],
             item_sample=item_sample,
@@ -104,7 +104,7 @@ def sample_of_ours(data, key, most=K):
 
 def inputs(lambda_=LAMBDA):
     start = random_start(Streams(np.random.default_rng(SEED), SEED), M, R)
-    return printed.Inputs(
+    return printed.DPALSInputs(
         sigma=math.nan,  # the draws have it
         Gamma_u=GAMMA_U,
         Gamma_M=GAMMA_M,
@@ -137,7 +137,7 @@ def last_step_of_ours(V_tilde, M, Omega):
     not clip the users' last factors.
     """
     V = V_tilde * GAMMA_U / math.sqrt(R)
-    unbounded = printed.Inputs(
+    unbounded = printed.DPALSInputs(
         sigma=0.0, Gamma_u=math.inf, Gamma_M=GAMMA_M, T=T, lambda_=LAMBDA, V_0=V
     )
     return printed.user_procedure(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T
@@ -283,7 +283,7 @@ def test_ours_gives_infrequent_items_the_same_average(data, matrices):
 
 def test_steps_by_hand():
     """A user with one item, and an item with one user, for lambda = 1."""
-    one = printed.Inputs(
+    one = printed.DPALSInputs(
         sigma=0.0, Gamma_u=1.0, Gamma_M=9.0, T=1, lambda_=1.0, V_0=np.eye(2)
     )
     M_, Omega = np.array([[4.0, 0.0]]), np.array([[True, False]])

@@ -13,7 +13,7 @@ from sklearn.feature_extraction.text import TfidfTransformer
 
 from dpmf_core.evaluation.audit.canaries import rounded
 from dpmf_core.papers import results
-from dpmf_core.papers.erratum import Status
+from dpmf_core.papers.erratum import ErratumStatus
 from dpmf_core.papers.registry import ERRATA
 from dpmf_core.runs.data_access import open_data, open_ratings
 from dpmf_core.runs.specification import DataSpec
@@ -367,7 +367,7 @@ def test_every_correction_has_its_derivation(name):
 
 def test_what_is_loose_costs_less_than_stated():
     for it in ERRATA.values():
-        if it.status is Status.LOOSE and all(
+        if it.status is ErratumStatus.LOOSE and all(
             text.startswith("ε = ") for text in it.figures
         ):
             claim, holds = (float(text.removeprefix("ε = ")) for text in it.figures)

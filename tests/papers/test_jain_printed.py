@@ -72,7 +72,9 @@ def longest(ratings):
 
 
 def inputs_of(L, T, k):
-    return printed.Inputs(epsilon=EPSILON, delta=DELTA, T=T, L=L, beta=BETA, k=k)
+    return printed.FrankWolfeInputs(
+        epsilon=EPSILON, delta=DELTA, T=T, L=L, beta=BETA, k=k
+    )
 
 
 def one_round_more(Y_star, Omega, inputs, top_pair):

@@ -8,17 +8,17 @@ contradicts section 4.3).
 
 import math
 from collections.abc import Callable, Iterable
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from dpmf_core.base.arrays import Array
+
 # u, i and r_ui, minus the means (section 5.1.1)
-Ratings = Iterable[tuple[int, int, float]]
+RatedPairs = Iterable[tuple[int, int, float]]
 # h_j(e, l) and s_j(e, l) of an id e, (k, d) each
 Hash = Callable[[int], tuple[Array, Array]]
-Rule = Literal["3.2", "4.3"]
+ThresholdRule = Literal["3.2", "4.3"]
 # of (r - p q) in the gradient: -1 by equation 4, 1 as in equation 5
 Sign = Literal[-1, 1]
 
@@ -28,7 +28,7 @@ def loss(r: float, p: Array, q: Array) -> float:
     return float((r - p @ q) ** 2 / 2)
 
 
-def functional(ratings: Ratings, P: Array, Q: Array, lambda_: float) -> float:
+def functional(ratings: RatedPairs, P: Array, Q: Array, lambda_: float) -> float:
     """R_lambda(P, Q), equation 1; minus it is the log posterior up to a constant, eq. 10."""
     return sum(
         loss(r, P[u], Q[i]) + lambda_ / 2 * float(P[u] @ P[u] + Q[i] @ Q[i])
@@ -45,7 +45,7 @@ def gradients(
 
 
 def factorise(
-    ratings: Ratings, P: Array, Q: Array, *, eta: float, lambda_: float, sign: Sign
+    ratings: RatedPairs, P: Array, Q: Array, *, eta: float, lambda_: float, sign: Sign
 ) -> None:
     """Change P (n, d) and Q (m, d) in place, rating by rating."""
     for u, i, r in ratings:
@@ -55,7 +55,7 @@ def factorise(
 
 
 def langevin(
-    ratings: Ratings, P: Array, Q: Array, *, eta: float, lambda_: float, sign: Sign,
+    ratings: RatedPairs, P: Array, Q: Array, *, eta: float, lambda_: float, sign: Sign,
     noise: Callable[[int], Array],
 ) -> None:  # fmt: skip
     """Change P and Q in place by noisy steps. noise: B_P and B_Q of d components, in this order."""
@@ -78,8 +78,8 @@ def update(C: Array, cells: Array, signs: Array, delta: Array) -> None:
 
 
 def sketched(
-    ratings: Ratings, C: Array, users: Hash, items: Hash, *, eta: float, lambda_: float,
-    epsilon: float, sign: Sign, rule: Rule,
+    ratings: RatedPairs, C: Array, users: Hash, items: Hash, *, eta: float, lambda_: float,
+    epsilon: float, sign: Sign, rule: ThresholdRule,
 ) -> None:  # fmt: skip
     """Change the sketch C (k, w) in place, rating by rating, section 3.2."""
     for u, i, r in ratings:

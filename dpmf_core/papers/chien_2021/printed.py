@@ -12,13 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-Matrix = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from dpmf_core.base.arrays import Doubles, Flags
 
 
 @dataclass(frozen=True, kw_only=True)
-class Draws:
+class DPALSDraws:
     """What Algorithm 1 draws.
 
     matrix: N_sym(0, deviation^2)^(r x r), symmetric, each entry of the upper triangle i.i.d.
@@ -28,14 +26,14 @@ class Draws:
     only once for A_item" (section 3.1).
     """
 
-    matrix: Callable[[int, int, float], Matrix]
-    vector: Callable[[int, int, float], Vector]
-    item_sample: Callable[[int], Mask]
-    user_sample: Callable[[int], Mask]
+    matrix: Callable[[int, int, float], Doubles]
+    vector: Callable[[int, int, float], Doubles]
+    item_sample: Callable[[int], Flags]
+    user_sample: Callable[[int], Flags]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class DPALSInputs:
     """What Algorithm 1 requires besides the ratings; the rank r is that of V_0 (m, r)."""
 
     sigma: float
@@ -43,7 +41,7 @@ class Inputs:
     Gamma_M: float
     T: int
     lambda_: float
-    V_0: Matrix
+    V_0: Doubles
 
 
 def noise_of_theorem_1(epsilon: float, delta: float, k: int, T: int) -> float:
@@ -52,8 +50,8 @@ def noise_of_theorem_1(epsilon: float, delta: float, k: int, T: int) -> float:
 
 
 def dpals(
-    M: Matrix, Omega: Mask, inputs: Inputs, draws: Draws
-) -> tuple[Matrix, Matrix]:
+    M: Doubles, Omega: Flags, inputs: DPALSInputs, draws: DPALSDraws
+) -> tuple[Doubles, Doubles]:
     """Algorithm 1, DPALS: U^T (n, r) and V^T (m, r)."""
     M = np.where(Omega, np.clip(M, -inputs.Gamma_M, inputs.Gamma_M), 0.0)  # line 1
     V = inputs.V_0
@@ -65,8 +63,8 @@ def dpals(
 
 
 def item_procedure(
-    U: Matrix, M: Matrix, inputs: Inputs, t: int, draws: Draws
-) -> Matrix:
+    U: Doubles, M: Doubles, inputs: DPALSInputs, t: int, draws: DPALSDraws
+) -> Doubles:
     """Procedure A_item, lines 7 to 13: V (m, r)."""
     m = M.shape[1]
     Omega_prime = draws.item_sample(t)  # line 7
@@ -82,7 +80,7 @@ def item_procedure(
     return orthonormal(V_tilde)  # lines 12 and 13
 
 
-def solve_item(noisy_gram: Matrix, noisy_side: Vector, lambda_: float) -> Vector:
+def solve_item(noisy_gram: Doubles, noisy_side: Doubles, lambda_: float) -> Doubles:
     """Lines 10 and 11: X_j = lambda I + noisy Gram; V_j = Pi_PSD(X_j)^+ noisy right-hand side."""
     X_j = lambda_ * np.eye(len(noisy_side)) + noisy_gram
     values, Q = np.linalg.eigh(X_j)
@@ -92,13 +90,15 @@ def solve_item(noisy_gram: Matrix, noisy_side: Vector, lambda_: float) -> Vector
     return np.asarray(Q @ (inverses * (Q.T @ noisy_side)))
 
 
-def orthonormal(V: Matrix) -> Matrix:
+def orthonormal(V: Doubles) -> Doubles:
     """Line 13: V (V^T V)^(-1/2)."""
     values, Q = np.linalg.eigh(V.T @ V)
     return np.asarray(V @ (Q / np.sqrt(values)) @ Q.T)
 
 
-def user_procedure(V: Matrix, M: Matrix, inputs: Inputs, cells: Mask) -> Matrix:
+def user_procedure(
+    V: Doubles, M: Doubles, inputs: DPALSInputs, cells: Flags
+) -> Doubles:
     """Procedure A_user of every user, lines 14 to 16: U (n, r). cells: Omega'_i of line 14."""
     U = np.empty((len(M), V.shape[1]))
     for i in range(len(M)):
@@ -110,7 +110,7 @@ def user_procedure(V: Matrix, M: Matrix, inputs: Inputs, cells: Mask) -> Matrix:
     return clip(U, inputs.Gamma_u)
 
 
-def clip(U: Matrix, c: float) -> Matrix:
+def clip(U: Doubles, c: float) -> Doubles:
     """Line 16: the projection of rows on a ball of radius c.
 
     The listing prints max(1, c / ||u||) and says "i.e., the projection"; only min projects.
@@ -126,21 +126,21 @@ def clip(U: Matrix, c: float) -> Matrix:
 
 
 def noisy_counts(
-    sample: Mask, k: int, sigma: float, noise: Callable[[float], Vector]
-) -> Vector:
+    sample: Flags, k: int, sigma: float, noise: Callable[[float], Doubles]
+) -> Doubles:
     """The counts c of at most k items of a user, plus N(0, k sigma^2). noise: by its deviation."""
     return np.asarray(sample.sum(axis=0) + noise(math.sqrt(k) * sigma))
 
 
-def frequent_items(counts: Vector, beta: float) -> npt.NDArray[np.intp]:
+def frequent_items(counts: Doubles, beta: float) -> npt.NDArray[np.intp]:
     """Frequent: the ceil(m beta) items with the largest noisy counts, ascending."""
     size = math.ceil(len(counts) * beta)
     return np.sort(np.argsort(-counts, kind="stable")[:size])
 
 
 def adaptive_sample(
-    Omega: Mask, counts: Vector, frequent: npt.NDArray[np.intp], k: int
-) -> Mask:
+    Omega: Flags, counts: Doubles, frequent: npt.NDArray[np.intp], k: int
+) -> Flags:
     """For each user, the k items of Omega_i and Frequent with the lowest noisy counts."""
     sample = np.zeros(Omega.shape, np.bool_)
     rarest_first = frequent[np.argsort(counts[frequent], kind="stable")]
@@ -151,8 +151,8 @@ def adaptive_sample(
 
 
 def predictions(
-    U: Matrix, V: Matrix, frequent: npt.NDArray[np.intp], M: Matrix, Omega: Mask
-) -> Matrix:
+    U: Doubles, V: Doubles, frequent: npt.NDArray[np.intp], M: Doubles, Omega: Flags
+) -> Doubles:
     """U_i . V_j if j is in Frequent, else the average observed rating of user i; (n, m).
 
     V (|Frequent|, r): of the items that Algorithm 1 is run on.

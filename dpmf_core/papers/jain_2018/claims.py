@@ -70,7 +70,7 @@ PGD = Method(algorithm="pgd", label="Projected gradient")
 # ---- runs ----------------------------------------------------------------------------------------
 
 
-class Line(NamedTuple):
+class MethodGrid(NamedTuple):
     """A method and the values from which validation ratings choose."""
 
     method: Method
@@ -78,7 +78,7 @@ class Line(NamedTuple):
 
 
 def tuned_sweeps(
-    data: DataSpec, lines: Iterable[Line], epsilons: tuple[float, ...], draws: int
+    data: DataSpec, lines: Iterable[MethodGrid], epsilons: tuple[float, ...], draws: int
 ) -> tuple[Sweep, ...]:
     """A sweep for each method over its own grid."""
     return alike(
@@ -97,9 +97,9 @@ def within_rows(data: DataSpec, grid: Grid) -> Grid:
 
 
 # the source tunes directions, and shrinkage to the global mean
-CLEANSING_LINE = Line(CLEANSING, {"rank": (1, 5)})
-PRIVATE_GRADIENT_LINE = Line(PRIVATE_PGD, {"steps": (5,), "step_size": (1.0,)})
-NON_PRIVATE_LINE = Line(FRANK_WOLFE, {"steps": (50,), "nuclear_norm": (0.3,)})
+CLEANSING_LINE = MethodGrid(CLEANSING, {"rank": (1, 5)})
+PRIVATE_GRADIENT_LINE = MethodGrid(PRIVATE_PGD, {"steps": (5,), "step_size": (1.0,)})
+NON_PRIVATE_LINE = MethodGrid(FRANK_WOLFE, {"steps": (50,), "nuclear_norm": (0.3,)})
 
 
 def real_ratings(
@@ -197,7 +197,7 @@ def on_rank_one(results: Results) -> str:
 def _panel(
     name: str,
     data: Callable[[], DataSpec],
-    *more: Line,
+    *more: MethodGrid,
     grid: Grid = FRANK_WOLFE_GRID,
     epsilons: tuple[float, ...] = PANEL_EPSILONS,
 ) -> Claim:
@@ -208,11 +208,11 @@ def _panel(
 
     def sweeps() -> tuple[Sweep, ...]:
         lines = (
-            Line(DPFW, within_rows(data(), grid)),
-            Line(DPFW_EXACT, grid),
+            MethodGrid(DPFW, within_rows(data(), grid)),
+            MethodGrid(DPFW_EXACT, grid),
             CLEANSING_LINE,
             *more,
-            Line(MEAN, {}),
+            MethodGrid(MEAN, {}),
         )
         return tuned_sweeps(data(), lines, epsilons, 1)
 
@@ -227,11 +227,13 @@ def _panel(
 
 
 def _baselines() -> tuple[Sweep, ...]:
-    frank_wolfe = Line(
+    frank_wolfe = MethodGrid(
         FRANK_WOLFE,
         {"steps": (NON_PRIVATE_STEPS,), "nuclear_norm": (0.2, 0.3, 0.45, 1.0)},
     )
-    gradient = Line(PGD, {"nuclear_norm": (0.3, 1.0), "step_size": (0.5, 1.0, 2.0)})
+    gradient = MethodGrid(
+        PGD, {"nuclear_norm": (0.3, 1.0), "step_size": (0.5, 1.0, 2.0)}
+    )
     return tuned_sweeps(films_400(), (frank_wolfe, gradient), (), 1)
 
 
@@ -240,15 +242,17 @@ FIVE_STEPS: Grid = {**TRUE_NORMS, "steps": (5,)}
 
 def _with_oja() -> tuple[Sweep, ...]:
     data = rank_one("rankone")()
-    lines = (Line(method, within_rows(data, FIVE_STEPS)) for method in (DPFW, OJA))
+    lines = (
+        MethodGrid(method, within_rows(data, FIVE_STEPS)) for method in (DPFW, OJA)
+    )
     return tuned_sweeps(data, lines, (1.0, 10.0), 1)
 
 
 def _svd_and_frank_wolfe() -> tuple[Sweep, ...]:
     data = rank_one("rankone-20k")()
     lines = (
-        Line(DPFW, within_rows(data, FIVE_STEPS)),
-        Line(SVD, within_rows(data, {"rank": (1,)})),
+        MethodGrid(DPFW, within_rows(data, FIVE_STEPS)),
+        MethodGrid(SVD, within_rows(data, {"rank": (1,)})),
     )
     return tuned_sweeps(data, lines, (10.0,), 3)
 
@@ -258,7 +262,10 @@ CLAIMS = (
     _panel(
         "jain-fig2a",
         rank_one("rankone-20k"),
-        *(Line(method, {**grid, **TRUE_NORMS}) for method, grid in LINES_OF_FIG_2),
+        *(
+            MethodGrid(method, {**grid, **TRUE_NORMS})
+            for method, grid in LINES_OF_FIG_2
+        ),
         grid=RANK_ONE_GRID,
         epsilons=RANK_ONE_EPSILONS,
     ),
@@ -312,7 +319,7 @@ def _preset(name: str, method: Method, grid: Grid, **parameters: Value) -> Prese
     def sweeps() -> tuple[Sweep, ...]:
         data = films_400()
         is_as_printed = method.calibration is Calibration.SOURCE
-        line = Line(method, within_rows(data, grid) if is_as_printed else grid)
+        line = MethodGrid(method, within_rows(data, grid) if is_as_printed else grid)
         return tuned_sweeps(data, (line,), EPSILONS, DRAWS)
 
     run = _run(method, parameters)

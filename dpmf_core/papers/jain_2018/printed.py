@@ -14,17 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-Matrix = npt.NDArray[np.float64]
-Vector = npt.NDArray[np.float64]
-Mask = npt.NDArray[np.bool_]
+from dpmf_core.base.arrays import Doubles, Flags
+
 # the top right singular vector and value of A (m, n), noisy; sigma is the noise's deviation
-TopPair = Callable[[Matrix, float], tuple[Vector, float]]
+TopPair = Callable[[Doubles, float], tuple[Doubles, float]]
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inputs:
+class FrankWolfeInputs:
     """The input of Algorithm 1 besides the data.
 
     T: rounds. L: bound of ||P_Omega(Y*_i)||_2 for every user. beta: failure probability. k: bound
@@ -50,7 +48,7 @@ def deviation(epsilon: float, delta: float, T: int, L: float) -> float:
     return L**2 * math.sqrt(64 * T * math.log(1 / delta)) / epsilon
 
 
-def project(M: Matrix, Omega: Mask, L: float) -> Matrix:
+def project(M: Doubles, Omega: Flags, L: float) -> Doubles:
     """Section 3, "Controlling norm via projection": Pi_{L, Omega}.
 
     Row i of M is multiplied by min(L / ||P_Omega(M)_i||_2, 1), all of its entries alike.
@@ -63,8 +61,8 @@ def project(M: Matrix, Omega: Mask, L: float) -> Matrix:
 
 
 def private_frank_wolfe(
-    Y_star: Matrix, Omega: Mask, inputs: Inputs, top_pair: TopPair
-) -> Matrix:
+    Y_star: Doubles, Omega: Flags, inputs: FrankWolfeInputs, top_pair: TopPair
+) -> Doubles:
     """Algorithm 1, private Frank-Wolfe: Y^(T), (m, n)."""
     m, n = Y_star.shape
     T = inputs.T
@@ -87,8 +85,8 @@ def private_frank_wolfe(
 
 
 def top_eigenpair(
-    A: Matrix, sigma: float, noise: Callable[[float, int], Matrix]
-) -> tuple[Vector, float]:
+    A: Doubles, sigma: float, noise: Callable[[float, int], Doubles]
+) -> tuple[Doubles, float]:
     """Algorithm 1, A_global: v and lambda, of W = sum_i A_i^T A_i + N with deviation sigma.
 
     noise: draws N (n, n).
@@ -99,14 +97,14 @@ def top_eigenpair(
 
 
 def oja(
-    A: Matrix,
+    A: Doubles,
     *,
     Gamma: int,
-    v_0: Vector,
-    eta: Callable[[int, Vector], float],
-    noise: Callable[[int], Vector],
-    eigenvalue: Callable[[Matrix, Vector], float],
-) -> tuple[Vector, float]:
+    v_0: Doubles,
+    eta: Callable[[int, Doubles], float],
+    noise: Callable[[int], Doubles],
+    eigenvalue: Callable[[Doubles, Doubles], float],
+) -> tuple[Doubles, float]:
     """Algorithm 2, Oja's method in place of `top_eigenpair`: v and lambda after Gamma updates.
 
     eta: the step size, by the number of the update and the noisy product. noise: draws g (n,), by
@@ -122,15 +120,15 @@ def oja(
 
 
 def private_svd(
-    Y_star: Matrix,
-    Omega: Mask,
+    Y_star: Doubles,
+    Omega: Flags,
     *,
     epsilon: float,
     delta: float,
     L: float,
     r: int,
-    noise: Callable[[float, int], Matrix],
-) -> Matrix:
+    noise: Callable[[float, int], Doubles],
+) -> Doubles:
     """Algorithm 4, matrix completion by private SVD: Y (m, n) of rank r."""
     ratings = np.where(Omega, Y_star, 0.0)
     # global: the key step "remains the same" as in Algorithm 1 (after Theorem B.1), with T = 1

@@ -8,14 +8,13 @@ column" (section 3.2) does to H and R, which Algorithm 2 does not list.
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from dpmf_core.base.arrays import Array
+
 # standard normal draws for "A" and for "B"
-Noise = Callable[[str, tuple[int, int]], Array]
+NormalDraws = Callable[[str, tuple[int, int]], Array]
 
 
 def threshold(X: Array, lambda_: float, M: float) -> Array:
@@ -51,7 +50,7 @@ def learn_coefficients(
 
 
 def statistics(
-    V: Array, H: Array, R: Array, tau_A: float, tau_B: float, noise: Noise
+    V: Array, H: Array, R: Array, tau_A: float, tau_B: float, noise: NormalDraws
 ) -> tuple[Array, Array]:
     """Line 3: return the noise perturbed A and B."""
     D, N = V.shape
@@ -64,7 +63,7 @@ def statistics(
 def private_nmf(
     V: Array, W: Array, H: Array, R: Array, *, eta_H: float, eta_W: float, n: int, epsilon: float,
     delta: float, lambda_: float, M: float, outliers: bool, repeats_H: int, repeats_W: int,
-    normalise: Callable[[Array], Array], noise: Noise,
+    normalise: Callable[[Array], Array], noise: NormalDraws,
 ) -> Array:  # fmt: skip
     """Algorithm 2: return W_private from the start W_0, H_0, R_0.
 

@@ -7,13 +7,13 @@ rival fits again (its source [15] is another paper).
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
-Ratings = Sequence[tuple[int, int, float]]  # u, i and r_ui minus the biases
+from dpmf_core.base.arrays import Array
+
+OrderedRatings = Sequence[tuple[int, int, float]]  # u, i and r_ui minus the biases
 # of an iteration and the number of its ratings
 Order = Callable[[int, int], Iterable[int]]
 # of one user's items and ratings minus b_u: the items' biases; the last rating has just arrived
@@ -36,8 +36,8 @@ def user_bias(ratings: Array) -> float:
 
 
 def factorise(
-    ratings: Ratings, P: Array, Q: Array, *, n: int, lambda_: float, gamma: float, order: Order,
-    simultaneous: bool,
+    ratings: OrderedRatings, P: Array, Q: Array, *, n: int, lambda_: float, gamma: float,
+    order: Order, simultaneous: bool,
 ) -> None:  # fmt: skip
     """Change P and Q in place: the baseline, and with static ratings alone P_s and Q_s."""
     for iteration in range(n):
@@ -94,7 +94,7 @@ def update_items(
 
 
 def refit(
-    P: Array, Q: Array, ratings: Ratings, users: Iterable[int], items: Iterable[int],
+    P: Array, Q: Array, ratings: OrderedRatings, users: Iterable[int], items: Iterable[int],
     start_P: Array, start_Q: Array, *, n: int, lambda_: float, gamma: float,
 ) -> None:  # fmt: skip
     """Section 4.1, Online: fit vectors again in place, "by iterating over all the stored ratings".

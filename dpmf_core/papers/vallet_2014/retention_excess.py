@@ -97,8 +97,6 @@ def quarter_errors(run: Run) -> dict[str, float]:
 
 # ---- quantities of clauses -----------------------------------------------------------------------
 
-Line = dict[float, float]  # along an axis
-
 
 def by_draw(results: Results, label: str) -> np.ndarray:
     """A method's mean excess in each draw, (n_draws,); raises MissingResult."""
@@ -127,14 +125,14 @@ def signed_rank(differences: tuple[float, ...]) -> float:
     return 1.0
 
 
-def quarters(results: Results, label: str = "Rated") -> list[Line]:
+def quarters(results: Results, label: str = "Rated") -> list[dict[float, float]]:
     """The excess of each quarter of the users, by the share that has arrived."""
     return [
         line(results, f"{label}, {quarter}", "arrived_share") for quarter in QUARTERS
     ]
 
 
-def mean_line(results: Results, label: str = "Rated") -> Line:
+def mean_line(results: Results, label: str = "Rated") -> dict[float, float]:
     """The mean over the quarters of users, by the share that has arrived."""
     lines = quarters(results, label)
     return {
