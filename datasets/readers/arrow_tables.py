@@ -1,4 +1,4 @@
-"""Tables of pyarrow and numpy: Parquet, Feather, arrays; and tables made of rows."""
+"""Tables from Parquet, Feather and numpy files, and tables made of rows in Python."""
 
 import itertools
 import zipfile
@@ -35,13 +35,15 @@ SPREADSHEET = (
     "xl/workbook.bin",
     "content.xml",
 )
-ROWS = 1 << 16  # read together
-TRIPLETS = (3, 4)  # columns of a matrix with a row for each rating
-UNCLEAR = (5, 6)  # columns that are items, or the rating and more about it
+ROWS = 1 << 16  # rows read at a time
+# numbers of columns of a matrix that has a row for each rating: user, item, rating, time
+TRIPLETS = (3, 4)
+# numbers of columns of a matrix that may be either items or one rating and more about it
+UNCLEAR = (5, 6)
 NUMBERING = (
     "The rows of the matrix are users and its columns items, both counted from {}."
 )
-# most of the years 1 to 9999, in seconds since 1970; a time zone may add some hours
+# the years 1 to 9999 in seconds since 1970, less some days: a time zone may shift a time
 FIRST_SECOND = -62_135_000_000
 LAST_SECOND = 253_402_000_000
 TEXT_TYPES = (
@@ -53,7 +55,7 @@ TEXT_TYPES = (
     pa.types.is_binary_view,
     pa.types.is_fixed_size_binary,
 )
-OF_SPARSE = {"format", "shape", "data"}  # arrays of a matrix saved by scipy
+OF_SPARSE = {"format", "shape", "data"}  # arrays in a file of `scipy.sparse.save_npz`
 
 
 def arrow_table(
@@ -61,10 +63,17 @@ def arrow_table(
     batches: Callable[[list[int], int], Iterable[pa.RecordBatch]],
     layout: str,
 ) -> Table:
-    """The rows that pyarrow reads, of columns with readable types.
+    """The table of those columns that can be read: numbers, texts, times and lists of these.
 
-    Readable are numbers, texts, times and lists of these. batches: reads columns by their places,
-    so many rows at a time. layout: follows the number of columns in the report.
+    Parameters
+    ----------
+    schema
+        All columns of the file.
+    batches
+        Called with places of columns and a number of rows: yields these columns in batches of at
+        most that many rows.
+    layout
+        What the columns belong to. The report says "3 columns {layout}.".
     """
     places = [place for place, field in enumerate(schema) if _is_readable(field.type)]
 
@@ -76,18 +85,19 @@ def arrow_table(
         first = next(read(range(len(places)), PREVIEW), [])
     else:
         first = []
-    head = list(
-        zip(*(as_texts(column.slice(0, PREVIEW)) for column in first), strict=True)
-    )
+    first_texts = [as_texts(column.slice(0, PREVIEW)) for column in first]
+    head = list(zip(*first_texts, strict=True))
     names = tuple(schema.names[place] for place in places)
     return Table(names, head, read, layout=f"{len(names):,} columns {layout}.")
 
 
 def in_memory(table: pa.Table, layout: str) -> Table:
     """The rows of a pyarrow table."""
-    return arrow_table(
-        table.schema, lambda places, rows: table.select(places).to_batches(rows), layout
-    )
+
+    def batches(places: list[int], rows: int) -> list[pa.RecordBatch]:
+        return table.select(places).to_batches(rows)  # type: ignore[no-any-return]
+
+    return arrow_table(table.schema, batches, layout)
 
 
 def _is_list(kind: pa.DataType) -> bool:
@@ -95,11 +105,13 @@ def _is_list(kind: pa.DataType) -> bool:
 
 
 def _is_readable(kind: pa.DataType) -> bool:
-    return not pa.types.is_nested(kind.value_type if _is_list(kind) else kind)
+    if _is_list(kind):
+        kind = kind.value_type
+    return not pa.types.is_nested(kind)
 
 
 def _plain(column: pa.Array) -> pa.Array:
-    """A column of numbers, times or text, each cell of which follows from that cell alone."""
+    """The column as numbers, times or text. Each cell is converted without looking at others."""
     kind = column.type
     if pa.types.is_boolean(kind):
         return column.cast(pa.uint8())
@@ -112,9 +124,9 @@ def _plain(column: pa.Array) -> pa.Array:
     if _is_list(kind):
         if not _is_text(kind.value_type):
             column = column.cast(pa.list_(pa.string()))
-        return _plain(
-            pc.binary_join(column.cast(pa.list_(pa.binary())), BETWEEN.encode())
-        )
+        # joined as bytes, because texts may be invalid UTF-8, which only `_decoded` accepts
+        lists_of_bytes = column.cast(pa.list_(pa.binary()))
+        return _plain(pc.binary_join(lists_of_bytes, BETWEEN.encode()))
     if _is_text(kind):
         return _decoded(column.cast(pa.binary()))
     return column
@@ -125,7 +137,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _decoded(column: pa.Array) -> pa.Array:
-    """Bytes as text; with escapes for those that are no UTF-8."""
+    """Bytes as text. Bytes that are not valid UTF-8 become escapes."""
     try:
         return column.cast(pa.string())
     except pa.ArrowInvalid:
@@ -133,13 +145,14 @@ def _decoded(column: pa.Array) -> pa.Array:
 
 
 def _in_calendar(column: pa.Array) -> pa.Array:
-    """The times of a column in the years 1 to 9999; others, which have no date, become null."""
-    seconds = column.cast(
-        pa.timestamp("s", getattr(column.type, "tz", None)), safe=False
-    )
-    seconds = seconds.cast(pa.int64())
+    """The column with null for times outside the years 1 to 9999, which Python cannot hold."""
+    zone = getattr(column.type, "tz", None)
+    # unsafe, so that fractions of a second are dropped without an error
+    whole_seconds = column.cast(pa.timestamp("s", zone), safe=False)
+    seconds = whole_seconds.cast(pa.int64())
     is_late = pc.greater(seconds, LAST_SECOND)
-    return pc.if_else(pc.or_(is_late, pc.less(seconds, FIRST_SECOND)), None, column)
+    is_early = pc.less(seconds, FIRST_SECOND)
+    return pc.if_else(pc.or_(is_late, is_early), None, column)
 
 
 def table_of_rows(
@@ -149,10 +162,20 @@ def table_of_rows(
     unit: str = "row",
     ragged_lines: RaggedLines | None = None,
 ) -> Table:
-    """A table of rows whose cells are of any type, each of which becomes text by itself.
+    """The table of rows with cells of any type. Each cell becomes text.
 
-    layout: follows the number of columns in the report. rows: may add to `ragged_lines` while they
-    are read.
+    Parameters
+    ----------
+    names
+        The header.
+    rows
+        Rows with a cell for each name. They are read once.
+    layout
+        What the columns belong to. The report says "3 columns {layout}.".
+    unit
+        What one row is in the file, for messages.
+    ragged_lines
+        A list that the iterator of rows may extend while it is read.
     """
     rest = iter(rows)
     beginning = list(itertools.islice(rest, PREVIEW))
@@ -182,9 +205,8 @@ def refusals(name: str, kind: str, advice: str) -> Iterator[None]:
         yield
     except (BadInput, MemoryError):
         raise
-    except (
-        Exception
-    ) as error:  # a damaged file makes pyarrow and numpy raise almost anything
+    except Exception as error:
+        # a damaged file makes pyarrow and numpy raise almost anything
         why = shortened(first_sentence(error), 200)
         raise BadInput(f"{name} cannot be read as {kind}: {why} {advice}") from error
 
@@ -197,12 +219,13 @@ def parquet(stream: BinaryIO, name: str) -> Table:
 
     def batches(places: list[int], rows: int) -> Iterator[pa.RecordBatch]:
         names = list(dict.fromkeys(schema.names[place] for place in places))
-        # several columns may have one name: all of them are read
-        every = [
+        # pyarrow selects by name: if several columns have that name, it reads all of them
+        read_places = [
             place for name in names for place in schema.get_all_field_indices(name)
         ]
+        columns = [read_places.index(place) for place in places]
         for batch in file.iter_batches(rows, columns=names):
-            yield batch.select([every.index(place) for place in places])
+            yield batch.select(columns)
 
     return arrow_table(schema, batches, "of a Parquet file")
 
@@ -217,9 +240,10 @@ def feather(stream: BinaryIO, name: str) -> Table:
 
 
 def kind_of(stream: BinaryIO) -> str:
-    """What a zip file holds: "arrays" of numpy, a "spreadsheet" or "files"; "" if it is no zip.
+    """The content of a zip file: "arrays" (of numpy), "spreadsheet" or "files".
 
-    A file of a spreadsheet program from before 2007 is a spreadsheet too.
+    "spreadsheet" also for a spreadsheet in the format from before 2007; "" for any other file that
+    is not a zip file. Raises BadInput if arrays or a spreadsheet would unpack to too many bytes.
     """
     magic = stream.read(len(ZIP))
     stream.seek(0)
@@ -245,9 +269,9 @@ def kind_of(stream: BinaryIO) -> str:
 
 
 def arrays(stream: BinaryIO, name: str) -> Table:
-    """Read arrays of one length by name, or a sparse matrix of scipy; no pickles.
+    """Read a file of `numpy.savez` or `scipy.sparse.save_npz`. Raises BadInput.
 
-    Raises BadInput.
+    The arrays of `numpy.savez` become columns. Pickles are refused, because they can run code.
     """
     advice = (
         "It must hold one-dimensional arrays of numbers or texts, all of the same length, e.g."
@@ -259,14 +283,17 @@ def arrays(stream: BinaryIO, name: str) -> Table:
             columns = dict(file.items())
         if not set(columns) >= OF_SPARSE:
             return _of_arrays(columns)
-        from scipy.sparse import load_npz  # reads no pickles
+        from scipy.sparse import load_npz  # refuses pickles
 
         stream.seek(0)
         return matrix_table(load_npz(stream), name, {})
 
 
 def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
-    """The table of the one-dimensional arrays; if one holds ratings, of those as long as it."""
+    """The table whose columns are the one-dimensional arrays.
+
+    If one of them has the name of a rating column, arrays of another length are left out.
+    """
     names = [name for name, values in columns.items() if values.ndim == 1]
     rating = by_name(names, loosely=False).get("rating")
     if rating is not None:
@@ -278,7 +305,10 @@ def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
 
 
 def saved_array(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
-    """Read an array saved by numpy.save: see `matrix_table`; no pickles. Raises BadInput."""
+    """Read a file of `numpy.save`: a matrix or an array of records. Raises BadInput.
+
+    Pickles are refused. facts: declared after the path, see `matrix_table`.
+    """
     advice = "It must hold numbers: one row per rating with user, item and rating."
     with refusals(name, "an array", advice):
         values = np.load(stream, allow_pickle=False)
@@ -288,12 +318,30 @@ def saved_array(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
 
 
 def matrix_table(matrix: Any, name: str, facts: Mapping[str, str]) -> Table:
-    """The ratings in a matrix (m, n), dense or sparse.
+    """The table of ratings in a dense or sparse matrix.
 
-    Three or four dense columns are user, item, rating and time; of others, facts as after a path
-    may tell which column holds ratings, and five or six must be told apart so. Other matrices have
-    a row for each user and a column for each item, counted from 0: each stored entry, or each
-    number of a dense matrix, is a rating. Raises BadInput.
+    A sparse matrix has a row for each user and a column for each item: each stored entry is a
+    rating. A dense matrix is read by its number of columns:
+
+    - 3 or 4: each row is one rating, with user, item, rating and time;
+    - 5 or 6: ambiguous, so `facts` must name the column of ratings;
+    - otherwise: a row for each user and a column for each item, with NaN where there is no rating.
+
+    If `facts` names the column of ratings, each row of a dense matrix is one rating.
+
+    Parameters
+    ----------
+    matrix
+        (m, n) of numbers.
+    name
+        The file's name, for messages.
+    facts
+        Facts declared after the path.
+
+    Raises
+    ------
+    BadInput
+        If the matrix is not one of numbers, or is ambiguous.
     """
     if matrix.ndim != 2 or matrix.dtype.kind not in "buif":
         raise BadInput(
@@ -315,7 +363,7 @@ def matrix_table(matrix: Any, name: str, facts: Mapping[str, str]) -> Table:
         return _of_entries(users, items, matrix[users, items])
     columns = {str(place): pa.array(column) for place, column in enumerate(matrix.T)}
     table = in_memory(pa.table(columns), "of a matrix, a row for each rating")
-    table.names = ()
+    table.names = ()  # without a header, columns get their roles by place
     return table
 
 

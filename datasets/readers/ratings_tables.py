@@ -1,4 +1,4 @@
-"""Ratings from any table: columns are recognised, bad rows left out, and everything counted."""
+"""Ratings from any table: recognise its columns, leave out bad rows, and count everything."""
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ from dpmf_datasets.readers.table import (
 )
 from dpmf_datasets.readers.wide_tables import Advice
 
-# their names on a page
+# names of roles and facts on a page
 LABELS = {
     "user": "Who",
     "item": "What",
@@ -56,14 +56,14 @@ ON_PAGE = {
     "missing": "Means 'not rated'",
     "leave": "Columns without ratings",
 }
-VALUES_SHOWN = 3  # values of each chosen column
+VALUES_SHOWN = 3  # values of each chosen column in a report
 LONGEST_VALUE = 40  # characters
-# sizes that may be declared: each takes memory, an item also for its name
+# the largest sizes that may be declared: each user and item takes memory, and an item has a name
 MOST = {"users": 20_000_000, "items": 1_000_000}
 
 
 def after_path(path: str, facts: Mapping[str, str]) -> Advice:
-    """Advice for a path with facts after it: that path with further facts."""
+    """Advice to someone who gave a path: give it again, with more facts after it."""
 
     def advice(more: Mapping[str, str]) -> str:
         short = {name: brief(text) for name, text in more.items()}
@@ -73,7 +73,8 @@ def after_path(path: str, facts: Mapping[str, str]) -> Advice:
 
 
 def on_page(facts: Mapping[str, str]) -> str:
-    return f"Change it above, under {' and '.join(ON_PAGE.get(fact, fact) for fact in facts)}."
+    labels = [ON_PAGE.get(fact, fact) for fact in facts]
+    return f"Change it above, under {' and '.join(labels)}."
 
 
 def in_header(facts: Mapping[str, str]) -> str:
@@ -87,26 +88,33 @@ def read_table(
 ) -> tuple[Ratings, Report]:
     """Read ratings from a table, and report what was repaired or left out.
 
-    What becomes of a row follows from that row, from declared facts and from the layout of the
-    file, which its first rows tell and which the ratings then assume public.
+    Each row is read by itself, with the declared facts and the layout of the file. The layout is
+    recognised from the first rows, so the ratings assume that it is public.
 
     Parameters
     ----------
     table
-        It is read once.
+        The table, which is read once.
     name
-        What messages call it.
+        The name of the table in messages.
     declared
         The bounds, and other public facts about the ratings.
     advice
-        How to declare more, for messages.
+        How to declare more facts, for messages.
+
+    Returns
+    -------
+    Ratings
+        The ratings that can be used.
+    Report
+        What was repaired or left out.
 
     Raises
     ------
     BadInput
-        If the table is no ratings table, holds one user only, more than half of its rows cannot be
-        used, or more than a tenth of its ratings lie outside the bounds and nobody declared what
-        becomes of these.
+        If the table is not one of ratings or holds only one user; if more than half of its rows
+        cannot be used; or if more than a tenth of its ratings lie outside the bounds, unless
+        `declared` says what to do with them.
     """
     with report_damage(name):
         rows = open_rows(table, name, declared, advice)
@@ -115,7 +123,7 @@ def read_table(
     users, user_ids = numbered([batch.users for batch in batches])
     items, item_ids = numbered([batch.items for batch in batches])
     values = np.concatenate([batch.values for batch in batches])
-    row = np.concatenate([batch.rows for batch in batches])
+    row_numbers = np.concatenate([batch.rows for batch in batches])
     orders = [batch.order for batch in batches if batch.order is not None]
     order = np.concatenate(orders) if orders else None
     batches.clear()
@@ -135,20 +143,19 @@ def read_table(
         name=name,
         assumptions=assumptions_of(declared, rows.table),
     )
+    # `Ratings.of` keeps one rating for each pair of user and item
     if len(ratings) < len(values):
         pairs = pd.DataFrame({"user": user_ids, "item": item_ids})
-        again = np.flatnonzero(pairs.duplicated())
-        user, item = pairs.iloc[again[0]]
-        rows.tally.add(
-            Kind.DUPLICATE,
-            row[again],
-            f"{users.labels[int(user)]},{shape.labels[item]}",
-        )
+        repeated = np.flatnonzero(pairs.duplicated())
+        user, item = pairs.iloc[repeated[0]]
+        example = f"{users.labels[int(user)]},{shape.labels[item]}"
+        rows.tally.add(Kind.DUPLICATE, row_numbers[repeated], example)
+    notes = (*merged_rows(rows, row_numbers, len(users)), *shape.notes)
     report = report_of(
         rows,
         name,
         declared,
-        (*merged_rows(rows, row, len(users)), *shape.notes),
+        notes,
         kept=len(ratings),
         n_users=shape.n_users,
         n_items=len(shape.labels),
@@ -157,7 +164,7 @@ def read_table(
 
 
 def _within_limits(rows: CleanRows, name: str) -> Iterator[Batch]:
-    """The rows of a table. Raises BadInput as soon as they are more than this process may read."""
+    """The rows of a table. Raises BadInput at the first row beyond this process's limit."""
     n_rows = 0
     for batch in rows:
         n_rows += len(batch.values)
@@ -172,12 +179,12 @@ def open_rows(
     advice: Advice,
     first: CleanRows | None = None,
 ) -> CleanRows:
-    """The usable rows of a table.
+    """The usable rows of a table. Raises BadInput if the table is not one of ratings.
 
-    first: those of the first of several files, whose layout holds for all. Raises BadInput if it is
-    no ratings table.
+    first: the rows of the first file, if the table is in several files. Its layout holds for all.
     """
     bounds = declared.bounds
+    # an empty name declares that no column holds ratings
     if declared.columns.get("rating") == "":
         bounds = interaction_bounds(bounds)
     low, high = checked_bounds(bounds, name, advice({"bounds": "1,5"}))
@@ -228,7 +235,7 @@ def _places(
 def _clock_of(
     sample: Sequence[str], name: str, declared: Declared, advice: Advice
 ) -> Clock | None:
-    """How times are read, by the first cells of their column. Raises BadInput."""
+    """How to read times, judged by the first cells of their column. Raises BadInput."""
     try:
         return Clock.of(sample, declared.dates)
     except AmbiguousDates:
@@ -246,15 +253,17 @@ def _require_rating(
     name: str,
     advice: Advice,
 ) -> None:
-    """Raise BadInput if the column of ratings, which nobody declared, may be another one."""
+    """Raise BadInput if another column than the recognised one may hold the ratings."""
     column = table.shown_names[places["rating"]]
     sample = table.sample(places["rating"])
     used_places = {places["user"], places["item"], places["rating"]}
     others = other_ratings(table, used_places, bounds)
     if looks_like_times(sample):
-        candidates = [*others, *other_ratings(table, used_places), ""]
-        remedy = advice({"rating": candidates[0]})
-        if not candidates[0]:
+        candidates = others or other_ratings(table, used_places)
+        # an empty name declares that no column holds ratings
+        rating = candidates[0] if candidates else ""
+        remedy = advice({"rating": rating})
+        if not rating:
             remedy += " Each row then counts as 1."
         raise BadInput(
             f"The column '{column[:40]}' of {name} would be the rating, but it holds times"
@@ -282,59 +291,65 @@ def report_of(
     notes: tuple[str, ...],
     **counts: Any,
 ) -> Report:
-    """The report on a table that was read, with some values of each column."""
+    """The report on a table that was read, with the first values of each chosen column.
+
+    counts: fields of `Report`, such as the number of ratings kept.
+    """
     table = rows.table
     places = rows.places
     names = table.shown_names
     values = []
     for place in places.values():
         cells = [cell.strip()[:LONGEST_VALUE] for cell in table.sample(place, PREVIEW)]
-        values.append(tuple(dict.fromkeys(filter(None, cells)))[:VALUES_SHOWN])
-    by_place = []
-    way = BY_NAME if table.names else BY_PLACE
-    if not table.names:
+        distinct_cells = dict.fromkeys(cell for cell in cells if cell)
+        values.append(tuple(distinct_cells)[:VALUES_SHOWN])
+    assumed = [table.layout]
+    if table.names:
+        recognised_by = BY_NAME
+    else:
+        recognised_by = BY_PLACE
         roles = ", ".join(
             f"{names[place]} as the {role}" for role, place in places.items()
         )
-        by_place.append(
+        assumed.append(
             f"{name} has no header. These columns were read by their place: {roles}."
         )
-    title_notes = filter(None, [title_note(table.names, places)])
+    assumed += rows.reading_notes
     if rows.clock is not None and rows.clock.words:
-        clock = [rows.clock.words]
-    else:
-        clock = []
+        assumed.append(rows.clock.words)
+    about_title = title_note(table.names, places)
+    if about_title:
+        assumed.append(about_title)
+    assumed += notes
     return Report(
         name=name,
         read=rows.read,
         problems=rows.problems,
         columns=tuple((role, names[place]) for role, place in places.items()),
         recognised=tuple(
-            (role, DECLARED if role in declared.columns else way) for role in places
+            (role, DECLARED if role in declared.columns else recognised_by)
+            for role in places
         ),
         values=tuple(values),
         ignored=tuple(
             column for place, column in enumerate(names) if place not in places.values()
         ),
-        assumed=(
-            table.layout,
-            *by_place,
-            *rows.reading_notes,
-            *clock,
-            *title_notes,
-            *notes,
-        ),
+        assumed=tuple(assumed),
         **counts,
     )
 
 
 def merged_rows(
-    rows: CleanRows, row: npt.NDArray[np.int32], n_users: int
+    rows: CleanRows, row_numbers: npt.NDArray[np.int32], n_users: int
 ) -> tuple[str, ...]:
-    """A note on rows of a wide table whose person has an earlier row. row: of each rating."""
+    """A note for a wide table in which several lines belong to one person.
+
+    row_numbers: for each rating, its row among the `n_wide` rows that each line becomes.
+    """
     if not rows.table.n_wide:
         return ()
-    n_more = len(np.unique(row // rows.table.n_wide)) - n_users
+    lines = np.unique(row_numbers // rows.table.n_wide)
+    n_more = len(lines) - n_users
     if n_more <= 0:
         return ()
     return (
@@ -344,10 +359,19 @@ def merged_rows(
 
 @dataclass(frozen=True)
 class TableSize:
-    """The users and items of ratings, those in the file first, then those that are declared.
+    """The users and items of ratings: first those in the file, then further declared ones.
 
-    labels: of each item. user_keys: (n_users,) of their random draws, by their ids; 0 for those not
-    in the file. notes: on ids that may be one id written in several ways.
+    Attributes
+    ----------
+    n_users
+        The number of users.
+    labels
+        A label for each item.
+    user_keys
+        (n_users,) keys of the users' random draws, made from their ids; 0 for users who are not in
+        the file.
+    notes
+        Warnings about ids that may be one id in several spellings.
     """
 
     n_users: int
@@ -357,7 +381,7 @@ class TableSize:
 
 
 def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> TableSize:
-    """Number users and items. Raises BadInput if they are one user only, or more than allowed."""
+    """The users and items, numbered. Raises BadInput on one user, or too many of either."""
     sandbox.require_at_most("users", len(users), name)
     sandbox.require_at_most("items", len(items), name)
     if len(users) < 2:
@@ -378,7 +402,7 @@ def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> TableSize
 
 
 def _size(size: int | None, count: int, what: str, name: str) -> int:
-    """The declared number of users or items, or the count. Raises BadInput."""
+    """The declared number of users or items, or else the count in the file. Raises BadInput."""
     most = max(count, MOST[what])
     if size is not None and not count <= size <= most:
         raise BadInput(
@@ -391,7 +415,7 @@ def _size(size: int | None, count: int, what: str, name: str) -> int:
 
 
 def assumptions_of(declared: Declared, table: Table) -> tuple[str, ...]:
-    """What reading the table takes as public."""
+    """The facts that reading the table treats as public."""
     premises = (ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, *table.assumptions)
     if declared.n_users is not None:
         return premises
@@ -403,8 +427,8 @@ def require_usable(
 ) -> None:
     """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds.
 
-    What was declared of ratings outside the bounds is done with any number of them. rows: of the
-    table, or of the first of several. read, problems: of all.
+    Any number may lie outside if they were declared to be left out or clamped. rows: those of the
+    table, or of the first of several files. read, problems: those of all files.
     """
     rating = rows.table.shown_names[rows.places.get("rating", 0)]
     if not read:
@@ -414,6 +438,7 @@ def require_usable(
         )
     if unusable := rows.rules.unusable(problems, read):
         count, worst = unusable
+        reason = worst.kind.partition(",")[0]  # without what was done with the rows
         remedy = "Every row needs a user, an item and a number."
         if worst.kind == Kind.ROUNDED_ID:
             remedy = (
@@ -422,39 +447,40 @@ def require_usable(
             )
         raise BadInput(
             f"{count:,} of the {read:,} rows of {name} cannot be used, more than half. The"
-            f" first with '{worst.kind.partition(',')[0]}' is {worst.where} {worst.lines[0]:,}:"
+            f" first with '{reason}' is {worst.where} {worst.lines[0]:,}:"
             f" '{worst.example[:80]}' (the rating is read from the column '{rating[:40]}')."
             f" {remedy} {' '.join(rows.table.read_as())[:300]}".rstrip()
         )
     if over := rows.rules.over_bounds(problems, read):
-        raise BadInput(_about_outside(rows, *over, name, advice))
+        outside, n_rated = over
+        raise BadInput(_about_outside(rows, outside, n_rated, name, advice))
 
 
 def _about_outside(
     rows: CleanRows,
-    beyond: Problem,
+    outside: Problem,
     n_rated: int,
     name: str,
     advice: Advice,
 ) -> str:
-    """What lies outside the bounds, and what to declare."""
+    """The message about ratings outside the bounds, and what to declare."""
     low, high = rows.rules.bounds
     rating = rows.table.shown_names[rows.places["rating"]]
+    # "refuse" refuses even one such rating; without it more than a tenth is refused
     is_tenth = rows.rules.outside != "refuse"
     share = ", more than a tenth," if is_tenth else ""
     sentences = [
-        f"{beyond.count:,} of the {n_rated:,} ratings of {name}{share} lie outside the declared"
-        f" bounds {low:g} to {high:g}. The first is {beyond.where} {beyond.lines[0]:,}:"
-        f" '{beyond.example[:40]}', in the column '{rating[:40]}'."
+        f"{outside.count:,} of the {n_rated:,} ratings of {name}{share} lie outside the declared"
+        f" bounds {low:g} to {high:g}. The first is {outside.where} {outside.lines[0]:,}:"
+        f" '{outside.example[:40]}', in the column '{rating[:40]}'."
     ]
-    if looks_like_times((beyond.example,)):
+    if looks_like_times((outside.example,)):
         sentences.append("They look like times.")
-    value, times = beyond.commonest[0]
-    if 2 * times > beyond.count:
+    value, count = outside.commonest[0]
+    if 2 * count > outside.count:
         sentences.append(f"Does {value} mean 'not rated'? {advice({'missing': value})}")
-    if others := other_ratings(
-        rows.table, set(rows.places.values()), rows.rules.bounds
-    ):
+    used_places = set(rows.places.values())
+    if others := other_ratings(rows.table, used_places, rows.rules.bounds):
         sentences.append(
             f"Does another column hold the rating? {advice({'rating': others[0]})}"
         )
@@ -468,10 +494,7 @@ def _about_outside(
 
 
 def detect_columns(table: Table) -> dict[str, str]:
-    """The column of each role by names or places, for a person to check.
-
-    Roles that are not recognised are left out.
-    """
+    """The name of the column of each recognised role, for a person to check."""
     names = table.shown_names
     places = dict(zip(ROLES, range(len(names)), strict=False))
     if table.names:
@@ -479,6 +502,7 @@ def detect_columns(table: Table) -> dict[str, str]:
     rating = places.get("rating")
     if rating is not None and looks_like_times(table.sample(rating)):
         places.pop("rating")
+        # some files without a header have the time before the rating
         if not table.names and len(names) > 3 and not looks_like_times(table.sample(3)):
             places |= {"rating": 3, "time": rating}
     return {role: names[place] for role, place in places.items()}
@@ -489,7 +513,7 @@ def other_ratings(
     used_places: Collection[int],
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[str]:
-    """The columns whose first cells are numbers within bounds and no times, but for some."""
+    """The unused columns whose first cells are numbers within the bounds and not times."""
     low, high = bounds
     columns = []
     for place, column in enumerate(table.shown_names):

@@ -1,4 +1,4 @@
-"""`dpmf.audit`: attack an algorithm, and compare what is measured with what is proved."""
+"""`dpmf.audit`: attack an algorithm, and compare the measured epsilon with the proven one."""
 
 import contextlib
 from collections.abc import Mapping, Sequence
@@ -45,7 +45,8 @@ def audit(
     algorithm
         An id of `algorithms`.
     data
-        A catalogue id, a path, or data in memory, to attack there; by default a simulated set.
+        A catalogue id, a path, or data in memory: the attack uses these data. By default it uses a
+        simulated set.
     epsilon
         The total privacy loss of every attacked run; private algorithms need it.
     delta
@@ -53,7 +54,7 @@ def audit(
     runs
         The number of training runs, at least 40, half of them with the canary.
     fault
-        A planted fault.
+        A fault to plant in the algorithm, which the audit should find.
     unit
         What the canary is on the simulated set: "user" (or sample), "rating" or "value". By default
         the unit that the algorithm protects.
@@ -61,7 +62,7 @@ def audit(
         On given data: the number, from 0, of the user (document, image) who is removed. By default
         one more is added.
     seed
-        Of all draws.
+        The seed of all random draws.
     parameters
         Parameters of the algorithm by name.
     bounds
@@ -91,7 +92,7 @@ def audit(
     >>> dpmf.audit("private-bias", epsilon=3.0, runs=200, fault="small-noise").broken
     True
     """
-    facts: dict[str, Any] = {
+    options: dict[str, Any] = {
         "epsilon": epsilon,
         "delta": delta,
         "runs": runs,
@@ -100,23 +101,23 @@ def audit(
         "parameters": dict(parameters or {}),
     }
     if data is None:
-        if (
-            user is not None
-            or bounds is not None
-            or columns is not None
-            or missing is not None
-        ):
+        of_given_data = (user, bounds, columns, missing)
+        if any(option is not None for option in of_given_data):
             raise BadInput(
                 "user, bounds, columns and missing are for given data. Add data."
             )
-        return membership_inference.audit(algorithm, unit=unit, **facts)
+        return membership_inference.audit(algorithm, unit=unit, **options)
     if unit not in (None, "user"):
         raise BadInput("On given data the canary is a whole user. Leave unit out.")
     given_facts = {"bounds": bounds, "columns": columns, "missing": missing}
     declared, _ = facts_apart(given_facts)
     _, own_data, choices = data_of(data, declared, [algorithm], {})
     spec = DataSpec(id=choices["dataset"])
-    at_hand = contextlib.nullcontext() if own_data is None else lent(spec.id, own_data)
-    with at_hand:
+    lending: contextlib.AbstractContextManager[None]
+    if own_data is None:
+        lending = contextlib.nullcontext()
+    else:
+        lending = lent(spec.id, own_data)  # data in memory have no address to open
+    with lending:
         target = open_data(spec)
-    return audit_on(target, algorithm, user=user, **facts)
+    return audit_on(target, algorithm, user=user, **options)

@@ -1,4 +1,4 @@
-"""`dpmf.check`: what was read of data, what was left out or changed, and what to declare next."""
+"""`dpmf.check`: what was read, what was left out or changed, and what to declare next."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,24 +22,27 @@ from dpmf_core.data.report import (
 )
 from dpmf_core.data.samples import PEOPLE_ARE_COUNTED, Samples, samples_report
 
-AsDeclared = Callable[[str, str], str]  # how a fact and its value are declared
+# the text that declares a fact, from its name and value
+AsDeclared = Callable[[str, str], str]
 
 
 def as_keyword(name: str, value: str) -> str:
-    """How a fact is declared in Python."""
+    """The text that declares a fact in Python, as a keyword."""
     return f"{name}={value}"
 
 
 @dataclass(frozen=True)
 class DataCheck:
-    """What was read of data. Printed it is sentences; iterating yields the problems.
+    """The result of a check of data.
+
+    It prints as sentences. Iterating over it yields the problems.
 
     Parameters
     ----------
     report
         Rows read and kept, users, items, columns and problems.
     assumptions
-        What a guarantee on these data rests on; it is then CONDITIONAL.
+        Assumptions of any guarantee on these data. If there are any, the guarantee is CONDITIONAL.
 
     Examples
     --------
@@ -62,12 +65,12 @@ class DataCheck:
         return "\n".join(self.sentences())
 
     def sentences(self, declared: AsDeclared = as_keyword) -> list[str]:
-        """The report, what is conditional, and what to declare next."""
+        """The report, the conditions of a guarantee, and what to declare next."""
         further = _further_facts(self.report, self.assumptions, declared)
         return [str(self.report), condition_words(self.assumptions), *further]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as JSON has it; its counts follow from private rows."""
+        """The report as JSON. Its counts are computed from private rows."""
         return self.report.to_dict()
 
 
@@ -93,7 +96,7 @@ def check(
     columns
         The columns by role: user, item, rating, time, and for a file title.
     outside
-        What becomes of a rating outside the bounds.
+        What to do with a rating outside the bounds.
     missing
         The values that mean "not rated", such as 0 or (-1, 99).
     **facts
@@ -130,7 +133,7 @@ def check(
 
 
 def check_address(address: str) -> DataCheck:
-    """The check of data at an address with its facts. Raises BadInput."""
+    """The check of data at an address, which may declare facts. Raises BadInput."""
     if catalogue().are_tables(address):
         report, assumptions = catalogue().check_tables(address)
         return DataCheck(report, assumptions)
@@ -149,7 +152,7 @@ def _of_data(data: AnyData) -> DataCheck:
 
 
 def _report_of_stored(ratings: Ratings | PartitionedRatings, n_ratings: int) -> Report:
-    """The report of ratings that were checked when they were stored, or are simulated."""
+    """The report of ratings without problems: simulated ones, and those checked when stored."""
     return Report(
         name=ratings.name,
         read=n_ratings,
@@ -162,7 +165,7 @@ def _report_of_stored(ratings: Ratings | PartitionedRatings, n_ratings: int) -> 
 def _further_facts(
     report: Report, assumptions: tuple[str, ...], declared: AsDeclared
 ) -> Iterator[str]:
-    """What can be declared next, and how."""
+    """Sentences on what can be declared next, and how."""
     if USERS_ARE_PUBLIC in assumptions:
         users = declared("users", "N")
         yield f"Declare the number of users if it is public: {users}, at least as many."
@@ -170,17 +173,20 @@ def _further_facts(
         people = declared("people", "N")
         yield f"Declare the number of people if it is public: {people}, at least as many."
     if BY_PLACE in dict(report.recognised).values():
+        # a declaration without its value, such as `user` of `user=`
         names = (
             declared(name, "").strip(" =")
             for name in ("user", "item", "rating", "time")
         )
         yield f"Columns were taken by their place. Name them: {', '.join(names)}."
-    beyond = outside_of(report.problems)
-    if beyond is not None and not beyond.is_left_out:
+    outside = outside_of(report.problems)
+    if outside is None:
+        return
+    if not outside.is_left_out:
         leave_out = declared("outside", "leave-out")
         yield f"Ratings outside the bounds were changed. Leave their rows out: {leave_out}."
-    elif beyond is not None:
+    else:
         yield f"If the bounds are wrong, declare others: {declared('bounds', 'LOW,HIGH')}."
-        for value, times in beyond.commonest:
-            if 2 * times > beyond.count:
+        for value, count in outside.commonest:
+            if 2 * count > outside.count:
                 yield f"If {value} means 'not rated', say so: {declared('missing', value)}."

@@ -5,14 +5,17 @@ from typing import Any
 
 from dpmf_core.base.errors import BadInput
 
-INTERACTIONS = (0.0, 1.0)  # the bounds if the data only say who used what
-# ratings are squared, also in float32
+INTERACTIONS = (0.0, 1.0)  # bounds of data that only say who used what
+# Ratings and their range are squared in float32, so neither may be extreme.
 LARGEST_RATING = 1e9
-NARROWEST = 1e-6
+NARROWEST = 1e-6  # the smallest range, as a share of the larger bound
 
 
 def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]:
-    """The declared bounds. Raises BadInput, with advice if they are missing."""
+    """The declared bounds as numbers. Raises BadInput if they are missing or cannot be used.
+
+    advice: how to declare them, for the message about missing bounds.
+    """
     if bounds is None:
         raise BadInput(
             f"The lowest and highest rating of {source} are not declared, and reading them from"
@@ -28,7 +31,8 @@ def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]
             f" Got {bounds!r}."
         )
     largest = max(abs(low), abs(high))
-    if largest > LARGEST_RATING or high - low < NARROWEST * max(largest, 1e-3):
+    narrowest = NARROWEST * max(largest, 1e-3)  # bounds near 0 need a range too
+    if largest > LARGEST_RATING or high - low < narrowest:
         raise BadInput(
             f"Ratings must lie within {LARGEST_RATING:g} of 0, and their bounds must differ by at"
             f" least a millionth of the larger one. Got {low:g} and {high:g}."
@@ -37,7 +41,10 @@ def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]
 
 
 def interaction_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
-    """The bounds of data without ratings, whose rows count as 1. Raises BadInput on others."""
+    """The bounds of data without ratings, where each row counts as 1.
+
+    Raises BadInput if other bounds are declared.
+    """
     if bounds is not None and tuple(bounds) != INTERACTIONS:
         raise BadInput(
             "Without a column of ratings each row counts as 1, with bounds 0 to 1: leave bounds"

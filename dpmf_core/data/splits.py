@@ -1,4 +1,7 @@
-"""Splits of ratings into train, history, validation and test, each user by their own row alone."""
+"""Splits of ratings into train, history, validation and test.
+
+A user's row is split without looking at other users, except as `SplitSpec.assumptions` says.
+"""
 
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -13,17 +16,18 @@ from dpmf_core.data.ratings import Ratings, rank_within_user
 
 WINDOWS_ARE_PUBLIC = "where each time window begins is public"
 JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is public"
-# orders beyond this are times (seconds since 1970, days since year 1), below it places in a
-# user's own row
+# An order of at least this is a time, in seconds since 1970 or days since the year 1. A smaller one
+# is a place in the user's own row.
 STAMPS = 100_000
 UserNumbers = npt.NDArray[Any] | None  # users' numbers in the whole set
 
 
 def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
-    """When each rating was given, in [0, 1), evenly spread.
+    """The moment of each rating: its rank in time, scaled to [0, 1).
 
-    By the clock, or by the share of the user's row if only places in it are known. Raises BadInput
-    if neither is known. seed: breaks ties.
+    Ranks are among all ratings if their times are known. If only their order within each user's
+    row is known, ranks are within that row. seed: breaks ties. Raises BadInput if no order is
+    known.
     """
     if ratings.order is None:
         raise BadInput(
@@ -32,23 +36,30 @@ def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
         )
     key = keyed_uniform(seed, ratings.draw_keys()[ratings.users], ratings.items)
     if len(ratings) and ratings.order.max() >= STAMPS:
-        place = np.empty(len(ratings))
-        place[np.lexsort((key, ratings.order))] = np.arange(len(ratings))
-        return place / len(ratings)
+        earliest_first = np.lexsort((key, ratings.order))
+        rank = np.empty(len(ratings))
+        rank[earliest_first] = np.arange(len(ratings))
+        return rank / len(ratings)
     count = np.diff(ratings.by_user)[ratings.users]
-    return np.asarray(
-        (rank_within_user(ratings, ratings.order.astype(np.float64)) + key)
-        / np.maximum(count, 1)
-    )
+    rank_in_row = rank_within_user(ratings, ratings.order.astype(np.float64))
+    return np.asarray((rank_in_row + key) / np.maximum(count, 1))
 
 
 @dataclass(frozen=True, eq=False)
 class Split:
     """Ratings split by their use.
 
-    train: what an algorithm learns from. history: what each user knows when predictions are made.
-    validation, test: what predictions are judged on. A held-out user has no row in train, but one
-    in history.
+    Attributes
+    ----------
+    train
+        The ratings that an algorithm learns from.
+    history
+        The ratings that a user's predictions are made from. Held-out users have a row here, but
+        none in `train`.
+    validation, test
+        The ratings that predictions are evaluated on.
+    words
+        The split in words.
     """
 
     train: Ratings
@@ -100,15 +111,14 @@ class SplitSpec(BaseModel):
 
     @property
     def holds_out(self) -> bool:
-        """Whether it holds ratings out."""
+        """Whether any ratings are held out."""
         return self.kind != "none"
 
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """Facts about private rows that the choice treats as public.
+        """Facts about private rows that the split treats as public.
 
-        Windows with equally many ratings begin where all users' ratings put them, and items are
-        counted over all users.
+        The beginnings of windows and the numbers of ratings of items depend on all users.
         """
         premises = []
         if self.kind == "window":
@@ -119,18 +129,16 @@ class SplitSpec(BaseModel):
 
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
-        """Leave out windows and the judged items at their defaults, as stored runs do."""
+        """The fields as runs store them: without unused windows, and without two defaults."""
         fields: dict[str, Any] = whole(self)
+        omitted = set()
         if self.kind != "window":
-            unsaid = {"windows", "window"}
-        else:
-            unsaid = set()
-        return {
-            name: value
-            for name, value in fields.items()
-            if name not in unsaid
-            and (name, value) not in (("judged", "test"), ("least_judged", 0))
-        }
+            omitted |= {"windows", "window"}
+        if self.judged == "test":
+            omitted.add("judged")
+        if self.least_judged == 0:
+            omitted.add("least_judged")
+        return {name: value for name, value in fields.items() if name not in omitted}
 
 
 def split(
@@ -138,9 +146,22 @@ def split(
 ) -> Split:
     """Split ratings into train, history, validation and test.
 
-    ids: (n_users,) the users' numbers in the whole set, if these are a part of it (not for windows,
-    nor if rare items are left out: both look at all users). Raises BadInput if the data lack what a
-    kind needs.
+    Parameters
+    ----------
+    ratings
+        All ratings, or those of some users.
+    spec
+        How to split.
+    seed
+        The seed of all random choices.
+    ids
+        (n_users,) the users' numbers in the whole set, if `ratings` are those of some users.
+        Windows and `least_judged` need the ratings of all users.
+
+    Raises
+    ------
+    BadInput
+        If the fractions leave nothing, or the ratings have no times and the kind needs them.
     """
     if spec.judged == "validation":
         if not spec.validation_fraction or spec.kind == "window":
@@ -148,18 +169,16 @@ def split(
                 "There are no validation ratings: give a validation fraction above 0 (and no"
                 " windows)."
             )
-        return _by_validation(
-            split(ratings, spec.model_copy(update={"judged": "test"}), seed, ids)
-        )
+        test_spec = spec.model_copy(update={"judged": "test"})
+        return _by_validation(split(ratings, test_spec, seed, ids))
     if spec.test_fraction + spec.validation_fraction >= 1:
         raise BadInput(
             "The test and validation fractions must leave ratings to train on: their sum must be"
             " below 1. Lower one of them."
         )
-    how = {"users": _by_users, "window": _by_window, "none": _undivided}.get(
-        spec.kind, _by_rating
-    )
-    parts = how(ratings, spec, seed, ids)
+    by_kind = {"users": _by_users, "window": _by_window, "none": _undivided}
+    split_by_kind = by_kind.get(spec.kind, _by_rating)
+    parts = split_by_kind(ratings, spec, seed, ids)
     if spec.least_judged:
         return _without_rare(parts, ratings, spec.least_judged)
     return parts
@@ -167,15 +186,17 @@ def split(
 
 def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
     """Leave out held-out ratings of users and items with fewer than `least` ratings."""
-    users = np.diff(ratings.by_user) >= least
-    items = ratings.item_counts >= least
+    is_frequent_user = np.diff(ratings.by_user) >= least
+    is_frequent_item = ratings.item_counts >= least
 
-    def often(part: Ratings) -> Ratings:
-        return part.only(users[part.users] & items[part.items])
+    def frequent(part: Ratings) -> Ratings:
+        return part.only(is_frequent_user[part.users] & is_frequent_item[part.items])
 
-    words = f"{parts.words}, of users and items with at least {least} ratings"
     return replace(
-        parts, validation=often(parts.validation), test=often(parts.test), words=words
+        parts,
+        validation=frequent(parts.validation),
+        test=frequent(parts.test),
+        words=f"{parts.words}, of users and items with at least {least} ratings",
     )
 
 
@@ -200,15 +221,15 @@ def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -
 
 def _by_validation(parts: Split) -> Split:
     """Use the validation ratings as test ratings; the test ratings are not used at all."""
-    none = parts.validation.only(np.zeros(len(parts.validation), bool))
+    nothing = parts.validation.only(np.zeros(len(parts.validation), bool))
     words = f"evaluated on validation ratings; {parts.words}, not used"
-    return replace(parts, validation=none, test=parts.validation, words=words)
+    return replace(parts, validation=nothing, test=parts.validation, words=words)
 
 
 def _place(
     ratings: Ratings, kind: str, seed: int, ids: UserNumbers
 ) -> npt.NDArray[np.float64]:
-    """A number in [0, 1) for every rating; the lowest are held out."""
+    """A number in [0, 1) for every rating. The ratings with the lowest numbers are held out."""
     key = keyed_uniform(seed, ratings.draw_keys(ids)[ratings.users], ratings.items)
     if kind == "random":
         return key
@@ -218,7 +239,7 @@ def _place(
                 f"{ratings.name} has no times, so it cannot be split by time. Use --split random or"
                 " per-user."
             )
-        key = -ratings.order.astype(np.float64)
+        key = -ratings.order.astype(np.float64)  # the latest have the lowest numbers
     count = np.diff(ratings.by_user)[ratings.users]
     return np.asarray((rank_within_user(ratings, key) + 0.5) / count, np.float64)
 
@@ -231,9 +252,10 @@ def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: UserNumbers) -> 
         )
     window = np.floor(moments(ratings, seed) * spec.windows)
     before = ratings.only(window < spec.window)
-    none = ratings.only(np.zeros(len(ratings), bool))
+    nothing = ratings.only(np.zeros(len(ratings), bool))
+    test = ratings.only(window == spec.window)
     words = f"held out: time window {spec.window + 1} of {spec.windows}"
-    return Split(before, before, none, ratings.only(window == spec.window), words)
+    return Split(before, before, nothing, test, words)
 
 
 def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
@@ -244,14 +266,16 @@ def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) ->
         draw < spec.test_fraction + spec.validation_fraction
     )
     count = np.diff(ratings.by_user)[ratings.users]
+    # another seed, so that this draw is independent of the draw of users
     key = keyed_uniform(seed + 1, keys[ratings.users], ratings.items)
     place = rank_within_user(ratings, key)
     is_judged = place >= spec.fold_in * count
     is_held_out = test_user | validation_user
-    words = f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings"
-    train = ratings.only(~is_held_out)
-    history = ratings.only(~is_held_out | ~is_judged)
-    validation = validation_user & is_judged
-    test = test_user & is_judged
-    parts = train, history, ratings.only(validation), ratings.only(test)
-    return Split(*parts, f"{words} folded in")
+    return Split(
+        train=ratings.only(~is_held_out),
+        history=ratings.only(~is_held_out | ~is_judged),
+        validation=ratings.only(validation_user & is_judged),
+        test=ratings.only(test_user & is_judged),
+        words=f"{spec.test_fraction:.0%} of the users held out, {spec.fold_in:.0%} of their ratings"
+        " folded in",
+    )

@@ -10,10 +10,20 @@ from dpmf_core.papers.theory import Bound
 
 @dataclass(frozen=True, kw_only=True)
 class PrintedTable:
-    """A printed table.
+    """A table as the paper prints it.
 
-    title: its subject. place: where it is printed. rows: the note of each name. note: what readers
-    need to know. columns: headings of names and notes.
+    Attributes
+    ----------
+    title
+        Its subject.
+    place
+        Where the paper prints it.
+    rows
+        What the table says of each method, by the method's name.
+    note
+        What readers need to know about the table.
+    columns
+        The headings of the two columns of `rows`.
     """
 
     title: str
@@ -25,14 +35,32 @@ class PrintedTable:
 
 @dataclass(frozen=True, kw_only=True)
 class Paper:
-    """One of the source papers; a folder of this package, and one line in the registry.
+    """One of the source papers.
 
-    id: its name in addresses, as `chien-2021`. short: how it is cited, as "Chien et al. 2021"; each
-    claim's source starts with it. citation: authors, title, venue and year. url: of the published
-    text. about: what it proposes, in one sentence. claims: what it states and measured results can
-    contradict. errata: what of it is corrected, and with which status. presets: its methods with
-    its published settings and protocol. bounds: its error bounds; each has a claim along each of
-    its axes. tables: its printed comparisons of methods.
+    Each has a folder in this package and a line in the registry.
+
+    Attributes
+    ----------
+    id
+        The name in addresses, such as `chien-2021`.
+    short
+        The short citation, such as "Chien et al. 2021". The source of each claim begins with it.
+    citation
+        Authors, title, venue and year.
+    url
+        The address of the published text.
+    about
+        What the paper proposes, in one sentence.
+    claims
+        Statements of the paper that measured results can contradict.
+    errata
+        Our corrections, each with its status.
+    presets
+        The paper's methods, with the settings and protocol that it publishes.
+    bounds
+        The paper's error bounds. Each axis of a bound has a claim.
+    tables
+        The comparisons of methods that the paper prints.
     """
 
     id: str
@@ -53,7 +81,7 @@ def read_paper(
     presets: Sequence[Preset],
     bounds: Sequence[Bound] = (),
 ) -> Paper:
-    """The paper of a folder with its `paper.toml`."""
+    """The paper of a package, which has its texts and errata in `paper.toml`."""
     content = texts(package)
     return Paper(
         **content["paper"],

@@ -1,4 +1,4 @@
-"""Train the answer on private data, measure what it brought, and double epsilon step by step."""
+"""Train the chosen method on private data, measure its gain, and double epsilon step by step."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,17 +19,24 @@ from pages.kit import odometer, purchases, safe_text, sidebar_values
 from pages.kit.runs import ask, request_at
 from pages.kit.session_widgets import number_within
 
-REQUESTED = (
-    "choose.measured"  # in the session: requested measured trainings, by data set
-)
-MEASUREMENT = "choose.measurement"  # in the session: the epsilon of a measurement
+# in the session: the measured trainings that were requested, by data set
+REQUESTED = "choose.measured"
+# in the session: the epsilon of a measurement
+MEASUREMENT = "choose.measurement"
 
 
 @dataclass(frozen=True)
 class Requested:
     """A measured training that was requested.
 
-    epsilon: of the training, for those whom the question must protect.
+    Attributes
+    ----------
+    work
+        The computation.
+    epsilon
+        The epsilon of the training for the people whom the question protects.
+    group, delta
+        The question's group size and delta when the training was requested.
     """
 
     work: MeasuredTraining
@@ -39,23 +46,25 @@ class Requested:
 
 
 def steps_of(question: Question, entry: Any) -> tuple[AnswerStep, ...]:
-    """Take the finished measured trainings on these data, and draw the progress of the others.
+    """The finished trainings on these data. Draws the progress of those that still run.
 
-    They are those of the question's group and delta, in the order in which they were requested.
+    Only trainings for the question's group and delta count, in the order of their requests.
     """
     requested = [
-        one
-        for one in _requested(entry)
-        if one.group == question.group and one.delta == question.delta
+        training
+        for training in _requested(entry)
+        if training.group == question.group and training.delta == question.delta
     ]
     if not requested:
         return ()
-    works = {one.work.model_dump_json(): one.work for one in requested}
+    works = {training.work.model_dump_json(): training.work for training in requested}
     runs = ask("choose.measured", works, by_button=True)
-    finished = [(one, runs.get(one.work.model_dump_json())) for one in requested]
-    return tuple(
-        AnswerStep.of(run, one.epsilon) for one, run in finished if run is not None
-    )
+    steps = []
+    for training in requested:
+        run = runs.get(training.work.model_dump_json())
+        if run is not None:
+            steps.append(AnswerStep.of(run, training.epsilon))
+    return tuple(steps)
 
 
 def _requested(entry: Any) -> list[Requested]:
@@ -63,18 +72,18 @@ def _requested(entry: Any) -> list[Requested]:
     return by_data.setdefault(entry.id, [])
 
 
-def _request(one: Requested, entry: Any) -> None:
-    """Request a measured training, whose epsilon becomes that of the question."""
+def _request(training: Requested, entry: Any) -> None:
+    """Request a measured training, and set the question's epsilon to the training's."""
     requested = _requested(entry)
-    if one not in requested:
-        requested.append(one)
-    purchases.buy([one.work])
-    st.session_state[sidebar_values.EPSILON] = one.epsilon
+    if training not in requested:
+        requested.append(training)
+    purchases.buy([training.work])
+    st.session_state[sidebar_values.EPSILON] = training.epsilon
     press(in_full=False)
 
 
 def draw(finding: PrivateFinding, entry: Any) -> None:
-    """Draw the button that trains and measures the answer, or the next step of the ladder."""
+    """Draw the button that trains and measures the answer, or the button that doubles epsilon."""
     st.header("Train it, and measure what it brought", anchor="measure")
     if finding.question.goal != "ratings":
         st.caption("Only errors of predicted ratings can be measured. Choose Ratings.")
@@ -99,10 +108,11 @@ def draw(finding: PrivateFinding, entry: Any) -> None:
 
 
 def _draw_steps(finding: PrivateFinding) -> None:
-    """Draw a table of what each step brought and cost."""
+    """Draw the table of the gain and the cost of each step."""
     steps = finding.steps_of_method
     if not steps:
         return
+    # the first cell of a row is its epsilon
     measured = {budget_text(step.epsilon) for step in steps}
     rows = [row for row in finding.rows if row[0] in measured]
     safe_text.table(pd.DataFrame(rows, columns=finding.columns))
@@ -114,11 +124,11 @@ def _draw_request(
 ) -> None:
     question = finding.question
     work = finding.work(DataSpec(id=entry.id), measurement, epsilon)
-    one = Requested(work, epsilon, question.group, question.delta)
+    training = Requested(work, epsilon, question.group, question.delta)
     if request_at("choose.measured").busy:
         return
     account = purchases.draw_button(
-        "choose.measure", title, [work], _request, (one, entry)
+        "choose.measure", title, [work], _request, (training, entry)
     )
     if account is not None:
         st.caption(safe_text.escape(odometer.terms(account.after(work.charges))))

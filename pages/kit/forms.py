@@ -1,4 +1,4 @@
-"""Widgets from an algorithm's parameter schema. The link holds what a person sets, as `p.NAME`."""
+"""Widgets for the parameters of an algorithm. The address holds changed parameters as `p.NAME`."""
 
 import functools
 from collections.abc import Mapping
@@ -16,14 +16,14 @@ from pages.kit.session_widgets import UNBOUNDED, optional_number
 from pages.kit.sidebar_values import COMPLAINTS
 from pages.kit.sweep_charts import parameter, value_text
 
-# in the session: a method, and its parameters as the address holds them
+# in the session: the method whose parameters were last put into the address, and these as texts
 WRITTEN = "forms.written"
 
 
 def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> Any:
-    """Draw the widget of one parameter. Return None for the recommended value."""
+    """Draw the widget of one parameter, and return its value: None for the recommended one."""
     label = str(field.get("title", name))
-    if label[:1].isascii():  # no symbol
+    if label[:1].isascii():  # a Greek symbol keeps its case
         label = label[:1].upper() + label[1:]
     placeholder = f"recommended: {value_text(_short(recommendation))}"
     help_text = linked(field.get("description") or "") or None
@@ -70,7 +70,8 @@ def write_to_address(algorithm_id: str, values: Mapping[str, Any]) -> None:
     """Put these parameters of a method into the address, and no others."""
     texts = {f"p.{name}": str(value) for name, value in values.items()}
     st.session_state[WRITTEN] = (algorithm_id, texts)
-    links.put_in_address(dict.fromkeys(_in_address()) | texts)
+    removed = dict.fromkeys(_in_address())  # None removes a parameter
+    links.put_in_address(removed | texts)
 
 
 def _in_address() -> dict[str, str]:
@@ -80,15 +81,16 @@ def _in_address() -> dict[str, str]:
 
 
 def _lesson_texts(kind: type[Algorithm]) -> dict[str, str]:
-    return {
-        name[2:]: text
-        for name, text in lesson.link_values().items()
-        if name.startswith("p.") and name[2:] in kind.model_fields
-    }
+    texts = {}
+    for key, text in lesson.link_values().items():
+        name = key.removeprefix("p.")
+        if key.startswith("p.") and name in kind.model_fields:
+            texts[name] = text
+    return texts
 
 
 def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
-    """Draw and return only the parameters that a lesson fixes; raises BadInput."""
+    """Show the parameters that a lesson fixes, and return them. Raises BadInput."""
     texts = _lesson_texts(kind)
     if not lesson.is_hidden("parameters"):
         values = ", ".join(f"{name} {text}" for name, text in texts.items())
@@ -104,12 +106,12 @@ def _fields(kind: type[Algorithm]) -> dict[str, Any]:
 
 
 def read_address(algorithm_id: str, prefix: str = "explore") -> None:
-    """Take a method's parameters from the address unless this session has set them.
+    """Set a method's parameters from the address, except those already set in this session.
 
-    Parameters that this session has written for another method are not taken.
+    Nothing is set if the address holds the parameters of another method.
     """
     kind = find(algorithm_id)
-    # parameters of several methods may have the same name
+    # methods share names of parameters, so the address may still hold another method's values
     method, texts = st.session_state.get(WRITTEN, (algorithm_id, {}))
     if method != algorithm_id and texts == _in_address():
         return
@@ -133,7 +135,7 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
 
 
 def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
-    """The parameters that this session has set; the others are as recommended."""
+    """The parameters that are set in this session. The others keep their recommended values."""
     values = {}
     for name in _fields(find(algorithm_id)):
         value = st.session_state.get(f"{prefix}.{algorithm_id}.{name}")
@@ -143,7 +145,7 @@ def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]
 
 
 def of_address(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
-    """The parameters that the page below will use, before it is drawn; raises BadInput."""
+    """The parameters that the page will use, known before it is drawn. Raises BadInput."""
     if lesson.fixed_value("parameters") is not None:
         kind = find(algorithm_id)
         return typed_parameters(kind, _lesson_texts(kind))
@@ -152,7 +154,7 @@ def of_address(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
 
 
 def choose(algorithm_id: str, values: Mapping[str, Any]) -> None:
-    """Set these parameters on every page, and no others. Call it before widgets are drawn."""
+    """Set these parameters on every page, and reset all others. Call before drawing widgets."""
     for name in _fields(find(algorithm_id)):
         st.session_state[f"explore.{algorithm_id}.{name}"] = values.get(name)
 
@@ -166,17 +168,16 @@ def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
 
 
 def _short(value: Any) -> Any:
-    """A number with three digits; any other value as it is."""
+    """The value, rounded to three digits if it is a float."""
     if isinstance(value, float):
         return float(f"{value:.3g}")
     return value
 
 
 def linked_parameters(algorithm_id: str) -> dict[str, Any]:
-    """Parameters set by a link, a lesson or Tune; raises BadInput.
+    """The parameters set by a link, a lesson or Tune. Raises BadInput.
 
-    They have no widgets. Differences from the recommendation are shown with a button that resets
-    them.
+    They have no widgets. The page names the changed parameters, next to a button that resets them.
     """
     kind = find(algorithm_id)
     if lesson.fixed_value("parameters") is not None:
@@ -204,17 +205,19 @@ def parameters(
     prefix: str,
     suggestion: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Draw widgets of all parameters; return those that a person or the page has set.
+    """Draw widgets for all parameters, and return those that are set. Raises BadInput.
 
-    The rest follow the recommendation for this shape and budget.
+    The others keep the values recommended for this shape and budget. suggestion: values that the
+    page recommends instead of the method's own.
     """
     kind = find(algorithm_id)
-    usual = suggestion or {}
+    suggested = suggestion or {}
     if lesson.fixed_value("parameters") is not None:
-        return usual | _of_lesson(kind)
+        return suggested | _of_lesson(kind)
     read_address(algorithm_id, prefix)
     session_values = set_parameters(algorithm_id, prefix)
-    recommendation = kind.recommend(shape, budget, usual | session_values) | usual
+    chosen = suggested | session_values
+    recommendation = kind.recommend(shape, budget, chosen) | suggested
     columns = st.columns(3)
     widget_values = {}
     for place, (name, field) in enumerate(_fields(kind).items()):
@@ -224,4 +227,4 @@ def parameters(
         if value is not None:
             widget_values[name] = value
     write_to_address(algorithm_id, widget_values)
-    return usual | widget_values
+    return suggested | widget_values

@@ -1,4 +1,4 @@
-"""The check of completion codes, pasted one per line with whatever else the line holds."""
+"""Check pasted completion codes. A line holds one code, and may hold other text."""
 
 from collections.abc import Mapping, Sequence
 
@@ -24,7 +24,7 @@ COLUMNS = [
 
 
 def draw_codes(sequence: LessonSequence | None) -> None:
-    """Draw the check of codes. sequence: the class whose codes are known, next to the lessons'."""
+    """Draw the check of codes of lessons and, if given, of a sequence of lessons."""
     text = st.text_area(
         "Codes, one per line",
         key="teach.codes",
@@ -59,7 +59,7 @@ def draw_codes(sequence: LessonSequence | None) -> None:
 
 
 def _titles(sequence: LessonSequence | None) -> dict[bytes, str]:
-    """What codes may be for, by their marks."""
+    """The titles of what codes can be for, by the mark that a code holds."""
     titles = {name: lesson.title for name, lesson in LESSONS.items()}
     if sequence is not None:
         titles[sequence.id] = sequence.title or "this sequence"
@@ -67,23 +67,21 @@ def _titles(sequence: LessonSequence | None) -> dict[bytes, str]:
 
 
 def _checked(lines: Sequence[str], titles: Mapping[bytes, str]) -> pd.DataFrame:
-    """A row of text for each line, with its code and the rest of the line."""
+    """The checked lines: a row of texts for each, with its code and the rest of the line."""
     rows = []
-    earlier = set[completion.Completion]()
+    earlier: set[completion.Completion] = set()
     for line in lines:
         handed_in = completion.find(line)
         row = {"rest of the line": handed_in.rest, "code": handed_in.code}
-        rows.append(row)
         content = handed_in.content
         if content is None:
             row["check"] = "not valid" if handed_in.code else "no code"
-            continue
-        if content in earlier:
-            row["check"] = "handed in twice"
         else:
-            row["check"] = "valid"
-        row["finished"] = titles.get(content.what, "a sequence that is not open here")
-        row["day"] = content.day.isoformat()
-        row["predicted correctly"] = f"{content.right} of {content.n_questions}"
-        earlier.add(content)
+            row["check"] = "handed in twice" if content in earlier else "valid"
+            what = titles.get(content.what, "a sequence that is not open here")
+            row["finished"] = what
+            row["day"] = content.day.isoformat()
+            row["predicted correctly"] = f"{content.right} of {content.n_questions}"
+            earlier.add(content)
+        rows.append(row)
     return pd.DataFrame(rows, columns=COLUMNS).fillna("")

@@ -1,6 +1,7 @@
-"""You in the data: rate five films, see your list change with epsilon, and what an attacker learns.
+"""You in the data: how your list of films, and what an attacker learns, change with epsilon.
 
-Ratings stay in the visitor's session; they are neither stored nor put into an address.
+The visitor rates five films. These ratings stay in the session: they are neither stored nor put
+into an address.
 """
 
 import functools
@@ -26,25 +27,30 @@ from pages.kit.components import draw_hundred
 from pages.kit.sidebar_values import EPSILONS
 from pages.start import price
 
-FILMS = "films"  # name of these data among those shipped with runs
+FILMS = "films"  # the name under which the result of `films_to_rate` is shipped
 COUNT = 5  # films to rate
-LENGTH = 5  # recommendations
+LENGTH = 5  # recommended films
 STARS = range(1, 6)
-STARS_KEY = "start.stars."  # in the session, with a film's title: its rating
-WITH_LIST = "start.listed"  # in the session: whether a list was shown
+STARS_KEY = (
+    "start.stars."  # followed by a film's title, in the session: the film's rating
+)
+WITH_LIST = "start.listed"  # in the session: whether a list has been shown
 WITHOUT_NOISE = "Without noise"
 
 
 def films_to_rate(ratings: Ratings) -> dict[str, Any]:
-    """All titles, and the most rated films without a common genre, with their genres."""
+    """The titles of all films, and the films to rate with their genres.
+
+    The films to rate are the most rated ones of which no two share a genre.
+    """
     assert ratings.item_features is not None and ratings.titles is not None
     names = np.array(ratings.item_features.names)
     genres = ratings.item_features.values
-    asked_items = list[int]()
-    for film in np.argsort(
-        -np.bincount(ratings.items, minlength=ratings.n_items), kind="stable"
-    ):
-        if not (genres[asked_items] @ genres[film]).any():
+    counts = np.bincount(ratings.items, minlength=ratings.n_items)
+    asked_items: list[int] = []
+    for film in np.argsort(-counts, kind="stable"):
+        n_shared_genres = genres[asked_items] @ genres[film]
+        if not n_shared_genres.any():
             asked_items.append(int(film))
     genres_by_title = {
         ratings.titles[film]: ", ".join(names[genres[film] > 0])
@@ -66,7 +72,7 @@ def films() -> dict[str, Any] | None:
 
 
 def run_of(best: Measured) -> RunSpec:
-    """The first draw of a method at its epsilon."""
+    """The specification of a method's run at its epsilon, with the page's seed."""
     return next(
         row.point.spec
         for row in price.judgement().table.rows
@@ -77,10 +83,10 @@ def run_of(best: Measured) -> RunSpec:
 
 @functools.cache
 def model(epsilon: float, with_noise: bool) -> Recommender | None:
-    """What the best method at a measured epsilon released in the first draw, if shipped."""
+    """The shipped model of the best method at a measured epsilon; None if it is not shipped."""
     spec = run_of(price.best_at(epsilon))
     if not with_noise:
-        spec = spec.open()
+        spec = spec.open()  # the same run without noise
     released_run = shipped_runs.released_run(spec)
     if released_run is None:
         return None
@@ -91,7 +97,7 @@ def model(epsilon: float, with_noise: bool) -> Recommender | None:
 def recommended(
     epsilon: float, ratings: Mapping[str, int], *, with_noise: bool = True
 ) -> list[str]:
-    """The list of a person with these ratings who is not in the data, best first."""
+    """The films recommended to a person with these ratings who is not in the data, best first."""
     recommender = model(epsilon, with_noise)
     titles: list[str] = (films() or {}).get("titles", [])
     if recommender is None or not titles:
@@ -123,7 +129,7 @@ def has_rated() -> bool:
 
 
 def draw(epsilon: float) -> None:
-    """Draw the films to rate, the visitor's lists, and what an attacker may become sure of."""
+    """Draw the films to rate, the visitor's lists, and what an attacker can learn."""
     known_films = films()
     if known_films is None:
         return
@@ -154,7 +160,7 @@ def draw(epsilon: float) -> None:
 
 
 def _draw_lists(best: Measured, ratings: Mapping[str, int]) -> None:
-    """Draw the lists of a method at its epsilon, or rows that take their place."""
+    """Draw a method's lists with and without noise, or placeholders until all films are rated."""
     st.subheader("Your list", anchor=False)
     places = [column.empty() for column in st.columns(2)]
     count = st.empty()
@@ -165,6 +171,7 @@ def _draw_lists(best: Measured, ratings: Mapping[str, int]) -> None:
     epsilon = best.epsilon or 0.0
     headings = (f"{best.label} at ε = {budget_text(epsilon)}", WITHOUT_NOISE)
     is_complete = len(ratings) == COUNT
+    # lists shown before stay on the page until the new ones are computed
     if not (is_complete and st.session_state.get(WITH_LIST)):
         for place, heading in zip(places, headings, strict=True):
             place.markdown(_list_text(heading, [":gray[…]"] * LENGTH))
@@ -189,7 +196,7 @@ def _list_text(heading: str, rows: Sequence[str]) -> str:
 
 
 def _row(title: str, own: Sequence[str]) -> str:
-    """A row of a list, struck out if noise lost it. own: the list with noise."""
+    """A film in a list, struck out if it is missing from `own`, the list with noise."""
     text = safe_text.escape_letters(title)
     if title in own:
         return text
@@ -198,7 +205,7 @@ def _row(title: str, own: Sequence[str]) -> str:
 
 @functools.cache
 def meanings(delta: float) -> list[dict[str, object]]:
-    """What each epsilon of the slider means, ascending."""
+    """The meaning of each epsilon of the slider, in ascending order."""
     return [
         privacy_card.in_hundred(
             epsilon,
