@@ -9,7 +9,8 @@ from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from tests.fitting import fit_by_name
 from tests.support.dense import counts, rectangle, ridge_rows, user_means
 
-N, M = 60, 23
+N = 60
+M = 23
 
 
 @pytest.fixture(scope="module")
@@ -33,11 +34,10 @@ def test_als_equals_dense_least_squares(data, unobserved_weight):
         regularisation_exponent=0.5,
         unobserved_weight=unobserved_weight,
     )
-    x, V = data.values.astype(float), start(4)
-    of_users, of_items = (
-        0.2 * counts(data.users, N) ** 0.5,
-        0.2 * counts(data.items, M) ** 0.5,
-    )
+    x = data.values.astype(float)
+    V = start(4)
+    of_users = 0.2 * counts(data.users, N) ** 0.5
+    of_items = 0.2 * counts(data.items, M) ** 0.5
 
     def people(V):
         return ridge_rows(
@@ -77,8 +77,10 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(data, samp
         assert len(sample) == min(len(own), 4)
         assert sampling == "uniform" or (sample == own[: len(sample)]).all()
     means = user_means(data, data.values - 3.0)
-    residuals, V = data.values - 3.0 - means[data.users], start(2)
-    users, items = data.users[entries], data.items[entries]
+    residuals = data.values - 3.0 - means[data.users]
+    V = start(2)
+    users = data.users[entries]
+    items = data.items[entries]
     for _ in range(2):
         U = ridge_rows(
             data.users, data.items, residuals, V, 0.2 * counts(data.users, N)
@@ -95,9 +97,13 @@ def test_als_on_a_sample_of_frequent_items_equals_dense_least_squares(data, samp
 def test_als_with_joint_offsets_equals_dense_least_squares(data):
     """Each side's offset is one more column of its least squares, in float64 by numpy."""
     fit = fit_by_name("als", data, rank=3, steps=2, biases="joint", regularisation=0.1)
-    users, items, x = data.users, data.items, data.values.astype(float)
+    users = data.users
+    items = data.items
+    x = data.values.astype(float)
     centre, first = damped_biases(sums_over(data), data.shape, als.BIAS_DAMPING)
-    unit, b, V = data.shape.half_range / 2, first.astype(float), start(3)
+    unit = data.shape.half_range / 2
+    b = first.astype(float)
+    V = start(3)
 
     def people(b, V):
         residuals = x - centre - b[items]
@@ -114,7 +120,8 @@ def test_als_with_joint_offsets_equals_dense_least_squares(data):
         columns = np.column_stack([U, np.full(N, unit)])
         residuals = x - centre - a[users] - first[items]
         W = ridge_rows(items, users, residuals, columns, 0.1 * counts(items, M))
-        b, V = first + unit * W[:, -1], W[:, :-1]
+        b = first + unit * W[:, -1]
+        V = W[:, :-1]
     np.testing.assert_allclose(fit.model.item_offsets, b, rtol=5e-3, atol=2e-3)
     a, U = people(b, V)
     expected = np.clip(
@@ -137,9 +144,11 @@ def test_the_last_item_step_is_exact(data):
         cg_steps=1,
     ).model.item_factors
     V = als.random_start(Streams(np.random.default_rng(0), 0), M, 4)
-    at, of_users = (data.by_user, data.items, data.values), 0.2 * counts(data.users, N)
+    at = (data.by_user, data.items, data.values)
+    of_users = 0.2 * counts(data.users, N)
     U = kernels.refine_rows(*at, V, of_users, np.zeros((N, 4)), steps=1).astype(float)
     assert np.abs(U - kernels.solve_rows(*at, V, of_users)).max() > 0.05
-    x, of_items = data.values.astype(float), 0.2 * counts(data.items, M)
+    x = data.values.astype(float)
+    of_items = 0.2 * counts(data.items, M)
     expected = ridge_rows(data.items, data.users, x, U, of_items)
     np.testing.assert_allclose(factors, expected, rtol=1e-3, atol=1e-4)

@@ -20,7 +20,8 @@ from dpmf_core.testing.worlds import world
 from tests.fitting import fit_by_name
 from tests.support.dense import rated
 
-N, M = 300, 17
+N = 300
+M = 17
 
 
 @pytest.fixture(scope="module")
@@ -29,12 +30,14 @@ def data():
     random = np.random.default_rng(3)
     where = random.random((N, M)) < np.linspace(0.9, 0.1, M)
     where[0] = where[:, M - 1] = False
-    offsets, own = random.normal(0, 0.5, M), random.normal(0, 0.3, (N, 1))
+    offsets = random.normal(0, 0.5, M)
+    own = random.normal(0, 0.3, (N, 1))
     return rated(where, 3 + offsets + own + random.normal(0, 0.5, (N, M)), (1.0, 5.0))
 
 
 def test_trivial_predictors_by_hand(data):
-    everyone, item = np.arange(N), np.zeros(N, int)
+    everyone = np.arange(N)
+    item = np.zeros(N, int)
     model = fit_by_name("global-mean", data).model
     np.testing.assert_allclose(
         model.predict(model.personal(data), everyone, item),
@@ -94,7 +97,8 @@ def model_of(data, seed):
 
 
 def test_the_model_holds_nothing_of_it_and_it_goes_with_the_model():
-    data, model = world(), model_of(world(), 0)
+    data = world()
+    model = model_of(world(), 0)
     before = pickle.dumps(model)
     factors = weakref.ref(model.personal(data).factors)
     assert pickle.dumps(model) == before

@@ -10,7 +10,9 @@ from dpmf_core.algorithms.base import Streams
 from dpmf_core.algorithms.bayesian import BMF, _Side, user_features
 from dpmf_core.data.ratings import Ratings
 
-USERS, ITEMS, NOISE = 300, 40, 0.5
+USERS = 300
+ITEMS = 40
+NOISE = 0.5
 
 
 def simulated(seed, rated=12):
@@ -19,14 +21,15 @@ def simulated(seed, rated=12):
     truth = rng.normal(size=(USERS, 2)) @ rng.normal(size=(2, ITEMS)) * 0.5
     truth += rng.normal(size=(USERS, 1)) * 0.3 + rng.normal(size=ITEMS) * 0.3 + 3
     chosen = np.stack([rng.permutation(ITEMS)[: rated + 4] for _ in range(USERS)])
-    users, items = np.repeat(np.arange(USERS), rated + 4), chosen.ravel()
+    users = np.repeat(np.arange(USERS), rated + 4)
+    items = chosen.ravel()
     values = truth[users, items] + NOISE * rng.normal(size=len(users))
     held_out = np.tile(np.arange(rated + 4) >= rated, USERS)
 
     everything = (users, items, values)
     return tuple(
         Ratings.of(
-            *(it[mask] for it in everything),
+            *(part[mask] for part in everything),
             n_users=USERS,
             n_items=ITEMS,
             bounds=(-5, 11),
@@ -56,13 +59,15 @@ def test_the_mean_and_precision_of_rows_have_their_closed_form():
         side.draw_prior()
         draws.append((side.precision, side.link[0]))
 
-    mean, n, pull = U.mean(axis=0), len(U), 2.0
+    mean = U.mean(axis=0)
+    n = len(U)
+    pull = 2.0
     centred = U - mean
     scatter = (
         np.eye(3) + centred.T @ centred + pull * n / (pull + n) * np.outer(mean, mean)
     )
     expected = (3 + n) * np.linalg.inv(scatter)
-    precisions, means = (np.array(it) for it in zip(*draws, strict=True))
+    precisions, means = (np.array(draw) for draw in zip(*draws, strict=True))
     # standard errors are a fifth of a percent of the diagonal: 5% would be seen
     assert np.diag(precisions.mean(axis=0)) == pytest.approx(
         np.diag(expected), rel=0.015
@@ -76,14 +81,16 @@ def test_a_users_side_is_the_mean_over_draws_of_its_posterior_mean():
     own = model.personal(train)
     user = 7
     rated = slice(train.by_user[user], train.by_user[user + 1])
-    items, unit = train.items[rated], train.shape.half_range / 2
+    items = train.items[rated]
+    unit = train.shape.half_range / 2
     x = user_features(train, model.loadings, model.mean_log_count)[user]
     predictions = []
     for draw in range(3):
         V = np.column_stack(
             [model.item_factors[:, 2 * draw : 2 * draw + 2], np.ones(ITEMS)]
         )
-        P, a = model.precisions[draw], model.noise_precisions[draw]
+        P = model.precisions[draw]
+        a = model.noise_precisions[draw]
         y = (train.values[rated] - model.centre) / unit - model.draw_offsets[
             items, draw
         ]

@@ -35,7 +35,8 @@ from dpmf_core.privacy.gaussian import mu
 from tests.fitting import fit_by_name
 from tests.support.dense import VANISHING, centred, rectangle, ridge_rows
 
-N, M = 60, 23
+N = 60
+M = 23
 
 
 @pytest.fixture(scope="module")
@@ -62,7 +63,9 @@ def test_dpals_without_noise_is_clipped_alternating_least_squares(
         "unobserved_weight": weight,
     }
     fit = fit_by_name("dpals", data, VANISHING, **options)
-    values, users, items = data.values.astype(float), data.users, data.items
+    values = data.values.astype(float)
+    users = data.users
+    items = data.items
     x = centred(data) if centring == "user" else values
     V, _ = np.linalg.qr(np.random.default_rng(0).standard_normal((M, 3)))
     for _ in range(2):
@@ -92,7 +95,8 @@ def test_a_factor_learned_from_a_share_of_the_ratings_is_least_squares_on_these(
     for user in (1, 7, 30):
         of_user = np.flatnonzero(data.users == user)
         own = of_user[np.argsort(places[of_user])[: math.ceil(len(of_user) / 3)]]
-        F, values = V[data.items[own]].astype(float), data.values[own]
+        F = V[data.items[own]].astype(float)
+        values = data.values[own]
         expected = np.linalg.solve(F.T @ F + 0.2 * np.eye(2), F.T @ values)
         np.testing.assert_allclose(first[user], expected, rtol=1e-3, atol=1e-3)
     assert not np.allclose(first, second)
@@ -161,7 +165,12 @@ def test_rows_are_clipped_whatever_the_inner_solve_leaves():
 
 def test_frequent_fraction_leaves_rare_items_without_factors(data):
     model = fit_by_name(
-        "dpals", data, 0.01, rank=2, frequent_fraction=0.5, biases=False
+        "dpals",
+        data,
+        0.01,
+        rank=2,
+        frequent_fraction=0.5,
+        biases=False,
     ).model
     without = ~model.item_factors.any(axis=1)
     assert without.sum() == M - 12
@@ -183,10 +192,11 @@ def joint_move(place, entries, a, b):
     u, v, w, x, M, N = np.split(
         place, [2, 4, 4 + entries, 4 + 2 * entries, 4 + 3 * entries]
     )
-    u, v = (it / max(1.0, float(np.linalg.norm(it))) for it in (u, v))
-    w, x = (np.abs(it) for it in (w, x))
+    u, v = (vector / max(1.0, float(np.linalg.norm(vector))) for vector in (u, v))
+    w, x = (np.abs(vector) for vector in (w, x))
     w, x = (
-        it * math.sqrt(entries) / max(float(np.linalg.norm(it)), 1e-12) for it in (w, x)
+        vector * math.sqrt(entries) / max(float(np.linalg.norm(vector)), 1e-12)
+        for vector in (w, x)
     )
     M, N = np.tanh(M), np.tanh(N)
     grams = sum(
@@ -214,7 +224,9 @@ def test_a_replaced_user_moves_a_step_as_far_as_counted_and_no_further(gram_shar
             grams.replace_one_factor**2 * a + sides.replace_one_factor**2 * b
         )
     )
-    random, entries, worst = np.random.default_rng(0), 3, 0.0
+    random = np.random.default_rng(0)
+    entries = 3
+    worst = 0.0
     for start in range(4):
         first = random.normal(size=4 + 4 * entries)
         if start % 2:  # same items, opposite ratings
@@ -236,12 +248,17 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
     k = r = 6
     shape = Shape(n_users, k, (-1.0, 1.0))
     algorithm = kind(
-        rank=r, ratings_per_user=k, rating_clip=1.0, clip_norm=1.0, gram_share=0.3
+        rank=r,
+        ratings_per_user=k,
+        rating_clip=1.0,
+        clip_norm=1.0,
+        gram_share=0.3,
     )
     grams, sides = step_leaves(algorithm, shape)
     bound = sum(leaf.multiplier(Relation.REPLACE_ONE) ** -2 for leaf in (grams, sides))
     statistics = algorithm._item_statistics(shape)
-    random, worst = np.random.default_rng(1), 0.0
+    random = np.random.default_rng(1)
+    worst = 0.0
 
     def answers(u, ratings, weights):
         block = Block(np.arange(1), {}, n_users)
@@ -256,7 +273,8 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
 
     for angle in np.linspace(0, math.pi, 60):
         basis = np.linalg.qr(random.normal(size=(r, 2)))[0]
-        u, v = basis[:, 0], basis @ [math.cos(angle), math.sin(angle)]
+        u = basis[:, 0]
+        v = basis @ [math.cos(angle), math.sin(angle)]
         weights = None
         if kind is AdaDPALS:
             weights = random.uniform(0.2, 1, k)
@@ -270,7 +288,7 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
         scaled = [
             move / (leaf.noise_multiplier * leaf.sensitivity) for move, leaf in leaves
         ]
-        worst = max(worst, sum(it**2 for it in scaled))
+        worst = max(worst, sum(row**2 for row in scaled))
     assert 0.97 * bound <= worst <= bound
 
 

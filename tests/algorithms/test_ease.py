@@ -35,7 +35,8 @@ def by_definition(X, ridge):
 def test_every_item_is_regressed_on_all_the_others():
     data = likes()
     X = dense(data, 1)
-    model, expected = fit_model(data, 2.5), by_definition(X, 2.5 * len(data) / 9)
+    model = fit_model(data, 2.5)
+    expected = by_definition(X, 2.5 * len(data) / 9)
     np.testing.assert_allclose(model.weights, expected, atol=1e-6)
     personal = model.personal(data)
     np.testing.assert_allclose(
@@ -58,7 +59,8 @@ def test_on_ratings_it_regresses_what_the_biases_leave():
         + table @ by_definition(table, 1.5 * (table**2).sum() / 8)
     )
     model = fit_model(data, 1.5)
-    users, items = np.tile(np.arange(40), 2), np.repeat([5, 2], 40)
+    users = np.tile(np.arange(40), 2)
+    items = np.repeat([5, 2], 40)
     np.testing.assert_allclose(
         model.predict(model.personal(data), users, items),
         np.clip(expected, *data.bounds)[users, items],

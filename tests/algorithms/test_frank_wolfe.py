@@ -10,7 +10,8 @@ from dpmf_core.kernels.replay import Rows, replay
 from tests.fitting import FitResult, fit_by_name
 from tests.support.dense import centred, dense, rectangle
 
-N, M = 40, 17
+N = 40
+M = 17
 VANISHING = 1e-13  # level at which noise is far below rounding
 
 
@@ -21,7 +22,8 @@ def data():
 
 def last_iterate(data, residuals, kappa, rates, bound=np.inf):
     """[J18, Alg. 1] on whole n x m float64 matrices with numpy's SVD: Y_T, (n, m)."""
-    is_rated, Y_star = dense(data, True) > 0, dense(data, residuals)
+    is_rated = dense(data, True) > 0
+    Y_star = dense(data, residuals)
 
     def within(rows):
         lengths = np.linalg.norm(np.where(is_rated, rows, 0), axis=1, keepdims=True)
@@ -47,7 +49,12 @@ def whole_iterate(fit, data):
 def test_without_noise_equals_dense_frank_wolfe(data, step_size):
     T = 12
     fit = fit_by_name(
-        "fw", data, steps=T, nuclear_norm=0.1, step_size=step_size, biases=False
+        "fw",
+        data,
+        steps=T,
+        nuclear_norm=0.1,
+        step_size=step_size,
+        biases=False,
     )
     rates = np.array(
         [2 / (t + 2) if step_size == "2/(t+2)" else 1 / T for t in range(T)]
@@ -62,7 +69,11 @@ def test_without_noise_equals_dense_frank_wolfe(data, step_size):
 def test_item_offsets_come_first(data):
     """With offsets, the steps work on what the damped bias model leaves over."""
     model = fit_by_name(
-        "fw", data, steps=6, nuclear_norm=0.1, local_columns=False
+        "fw",
+        data,
+        steps=6,
+        nuclear_norm=0.1,
+        local_columns=False,
     ).model
     biases = fit_by_name("bias", data, local_columns=False).model
     assert model.centre == biases.centre
@@ -81,7 +92,8 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
     data, noise_schedule
 ):
     """Rows of the residuals and of the iterate are held within L; here both bounds bite."""
-    T, L = 8, 0.1 * 7 * math.sqrt(M)
+    T = 8
+    L = 0.1 * 7 * math.sqrt(M)
     fit = fit_by_name(
         "dpfw",
         data,
@@ -104,16 +116,23 @@ def test_private_form_with_vanishing_noise_equals_dense_clipped_frank_wolfe(
 
 def test_frequent_items_alone_take_the_steps(data):
     """Dense Frank-Wolfe on the most rated columns; elsewhere each user's own mean."""
-    T, n_kept = 8, 6
+    T = 8
+    n_kept = 6
     fit = fit_by_name(
-        "dpfw", data, VANISHING, steps=T, nuclear_norm=0.6, frequent_fraction=n_kept / M
+        "dpfw",
+        data,
+        VANISHING,
+        steps=T,
+        nuclear_norm=0.6,
+        frequent_fraction=n_kept / M,
     )
     counts = np.bincount(data.items, minlength=M)
     inside = np.asarray(fit.model.item_factors).any(axis=1)
     assert inside.sum() == n_kept
     assert counts[inside].min() >= counts[~inside].max()  # ties are broken by noise
     frequent = inside[data.items]
-    few, bound = data.only(frequent), DPFW().row_clip * 7 * math.sqrt(n_kept)
+    few = data.only(frequent)
+    bound = DPFW().row_clip * 7 * math.sqrt(n_kept)
     kappa = 0.6 * 7 * math.sqrt(N * n_kept)
     expected = last_iterate(
         few, centred(data)[frequent], kappa, np.full(T, 1 / T), bound
@@ -132,14 +151,13 @@ def test_a_user_finds_the_row_she_had_in_training(data, monkeypatch):
     """The replayed coefficients give the iterate of training, with any number of threads."""
     random = np.random.default_rng(0)
     V = np.asarray(np.linalg.qr(random.standard_normal((M, 6)))[0], np.float32)
-    inverses, rates, kappa, bound = (
-        random.uniform(0.05, 0.2, 6),
-        np.full(6, 0.3),
-        40.0,
-        3.0,
-    )
+    inverses = random.uniform(0.05, 0.2, 6)
+    rates = np.full(6, 0.3)
+    kappa = 40.0
+    bound = 3.0
     residuals = np.asarray(centred(data), np.float32)
-    several, factors = [], []
+    several = []
+    factors = []
     for threads in ("1", "3"):
         monkeypatch.setenv("DPMF_THREADS", threads)
         rows = Rows(data.by_user, data.items, residuals, bound, bound)

@@ -38,8 +38,10 @@ def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius
     data = low_rank()
     algorithm = PGD(steps=6, nuclear_norm=radius, step_size=1.3, biases=False)
     model = trained(algorithm, data)
-    is_rated, M = dense(data, 1) > 0, dense(data, centred(data))
-    kappa, Y = radius * data.shape.half_range * np.sqrt(M.size), np.zeros_like(M)
+    is_rated = dense(data, 1) > 0
+    M = dense(data, centred(data))
+    kappa = radius * data.shape.half_range * np.sqrt(M.size)
+    Y = np.zeros_like(M)
     for _ in range(6):
         U, s, Vt = np.linalg.svd(Y - 1.3 * is_rated * (Y - M), full_matrices=False)
         Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
@@ -55,7 +57,8 @@ def test_private_descent_without_noise_clips_rows_of_the_whole_iterate():
     data = low_rank()
     algorithm = PrivatePGD(steps=4, nuclear_norm=0.3, step_size=2.0, row_clip=0.2)
     model = trained(algorithm, data)
-    is_rated, M = dense(data, 1) > 0, dense(data, centred(data))
+    is_rated = dense(data, 1) > 0
+    M = dense(data, centred(data))
     L = 0.2 * data.shape.half_range * np.sqrt(data.n_items)
     kappa = 0.3 * data.shape.half_range * np.sqrt(M.size)
     Y = np.zeros_like(M)
@@ -77,7 +80,8 @@ def test_rows_on_the_grid_stay_within_their_bound(n_units, monkeypatch):
     """Also where the grid is coarse: the whole row Q c + s, built densely, and its parts."""
     monkeypatch.setattr(grid, "ON", True)
     data = low_rank()
-    bound, rate = 0.1 * data.shape.half_range * np.sqrt(data.n_items), 3.0
+    bound = 0.1 * data.shape.half_range * np.sqrt(data.n_items)
+    rate = 3.0
     model = GradientModel(
         data.bounds,
         data.shape.mid_range,
@@ -87,7 +91,8 @@ def test_rows_on_the_grid_stay_within_their_bound(n_units, monkeypatch):
         row_bound=bound,
     )
     block = Block(np.arange(data.n_users), {"train": data}, n_units)
-    Z, Q = first_iterate(block, model), np.zeros((data.n_items, 0))
+    Z = first_iterate(block, model)
+    Q = np.zeros((data.n_items, 0))
     for seed in range(3):
         random = np.random.default_rng(seed).standard_normal((data.n_items, 4))
         directions = np.linalg.qr(random)[0]
@@ -114,7 +119,8 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones():
         2.0,
     )
     C = 0.3 * data.shape.half_range
-    is_rated, M = dense(data, 1) > 0, dense(data, centred(data))
+    is_rated = dense(data, 1) > 0
+    M = dense(data, centred(data))
     expected = np.zeros((data.n_items, 3))
     for i in range(data.n_users):
         own = is_rated[i]

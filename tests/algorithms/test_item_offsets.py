@@ -13,7 +13,8 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Noise
 from dpmf_core.testing import worlds
 
-N, M = 4000, 40
+N = 4000
+M = 40
 
 
 def sums_by_hand(data, unit, weights, offsets):
@@ -27,7 +28,8 @@ def sums_by_hand(data, unit, weights, offsets):
         x = (data.values[hers].astype(float) - offsets[items]) / unit
         x -= x.mean()
         g = weights[items]
-        A, B = (g**2).sum(), (g**2 * x**2).sum()
+        A = (g**2).sum()
+        B = (g**2 * x**2).sum()
         s = np.sqrt(max(B, A / 2) + A / 4)
         total[:, items] += g * x / s, g / 2 / s
     return total.ravel()
@@ -35,7 +37,8 @@ def sums_by_hand(data, unit, weights, offsets):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_are_those_of_the_definition(seed):
-    data, random = worlds.world(), np.random.default_rng(seed)
+    data = worlds.world()
+    random = np.random.default_rng(seed)
     unit = data.shape.half_range / 2
     offsets = random.normal(0, 0.5, data.n_items) * (seed > 0)
     weights = (
@@ -43,7 +46,8 @@ def test_sums_are_those_of_the_definition(seed):
         if seed > 0
         else np.ones(data.n_items)
     )
-    statistic, people = SumsAndCounts(), in_memory(data)
+    statistic = SumsAndCounts()
+    people = in_memory(data)
     totals = statistic.empty(data.shape, unit, weights, offsets)
     for block in people.blocks:
         statistic.add(block, totals, unit, weights, offsets)
@@ -61,7 +65,8 @@ def test_counts_and_variances_say_how_far_off_they_are():
     truth = random.normal(0, 0.5, 400)
     values = 3 + truth[items] + random.normal(0, 0.9, len(users))
     data = Ratings.of(users, items, values, n_users=N, n_items=400, bounds=(-4.0, 10.0))
-    errors, counts = [], []
+    errors = []
+    counts = []
     for seed in range(8):
         plan = REGISTRY["private-bias"]().plan(data.shape, 6.0)
         curator = NoisyCurator(
@@ -108,7 +113,8 @@ def posterior_by_quadrature(noisy, noise, mean, variance):
 def test_posterior_agrees_with_numerical_integration():
     _, noisy = true_and_noisy(3000, NOISE)
     counts = NoisyCounts(noisy, NOISE)
-    mean, variance = noisy.mean(), noisy.var() - NOISE**2
+    mean = noisy.mean()
+    variance = noisy.var() - NOISE**2
     for place in [*np.argsort(noisy)[[0, 300, 1500, 2500, 2900]]]:
         expected, spread = posterior_by_quadrature(noisy[place], NOISE, mean, variance)
         assert counts.expected[place] == pytest.approx(expected, rel=1e-3)

@@ -19,10 +19,8 @@ DELTA = 1e-6
 
 def messages_by_hand(ratings):
     """Everybody's first (n_users, 2 n_items), user by user from the definition."""
-    out, unit = (
-        np.zeros((ratings.n_users, 2, ratings.n_items)),
-        ratings.shape.half_range / 2,
-    )
+    out = np.zeros((ratings.n_users, 2, ratings.n_items))
+    unit = ratings.shape.half_range / 2
     for user in range(ratings.n_users):
         hers = ratings.users == user
         if not hers.any():
@@ -68,7 +66,9 @@ def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(
     budget = Budget(epsilon=epsilon, delta=DELTA, relation=relation)
     level = calibrate(lambda at: LocalBias().plan(shape, at), budget)
     ((leaf, count),) = normal_form(LocalBias().plan(shape, level))
-    assert type(leaf) is Gaussian and count == 2 and leaf.replace_one_factor == 1
+    assert type(leaf) is Gaussian
+    assert count == 2
+    assert leaf.replace_one_factor == 1
     noise = leaf.noise_multiplier * leaf.sensitivity / math.sqrt(2)
     assert noise == pytest.approx(2 / gaussian_mu(epsilon, DELTA), rel=1e-9)
     assert delta_of(2 / noise, epsilon) == pytest.approx(DELTA, rel=1e-6)

@@ -11,7 +11,9 @@ from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.data.item_features import ItemFeatures
 from tests.support.dense import rated
 
-N, M, R = 40, 15, 3
+N = 40
+M = 15
+R = 3
 
 
 @pytest.fixture(scope="module")
@@ -45,7 +47,9 @@ def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
         own = model.personal(data)
         for u in (0, 7):
             hers = data.users == u
-            items, b, V = data.items[hers], model.item_offsets, model.item_factors
+            items = data.items[hers]
+            b = model.item_offsets
+            V = model.item_factors
             mean = (data.values[hers] - 3.0 - b[items]).mean()
             residuals = data.values[hers] - 3.0 - b[items] - mean
             weights = COUNTS / COUNTS.sum()
@@ -103,7 +107,8 @@ def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(d
 def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(features):
     """The Gaussian posterior, written out with its full covariance matrix."""
     random = np.random.default_rng(7)
-    estimates, variance = random.standard_normal(M), random.uniform(0.01, 0.5, M)
+    estimates = random.standard_normal(M)
+    variance = random.uniform(0.01, 0.5, M)
     x = np.log(COUNTS)
     mean, deviation_about_mean = regress_offsets(estimates, variance, x, features, 0.5)
     deviation = 0.5 if features is None else 0.3
@@ -120,7 +125,8 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(feature
             c / np.sqrt(np.average(c**2, weights=w)),
         ]
         deviations += [0.2, 0.15]
-    X, P = np.column_stack(columns), np.diag(np.square(deviations))
+    X = np.column_stack(columns)
+    P = np.diag(np.square(deviations))
     covariance = X @ P @ X.T + np.diag(deviation**2 + variance)
     expected = X @ P @ X.T @ np.linalg.solve(covariance, estimates)
     np.testing.assert_allclose(mean, expected, atol=1e-10)

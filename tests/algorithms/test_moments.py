@@ -76,7 +76,8 @@ def test_what_pieces_explain_is_read_off_the_moment_without_bias():
 def test_spikes_are_seen_through_noise_as_random_matrix_theory_says():
     """A spike of 3 sqrt(m v) among m = 400 comes back unbiased, and nothing else is found."""
     rng = np.random.default_rng(5)
-    m, scale = 400, 1.0
+    m = 400
+    scale = 1.0
     spike = 3 * np.sqrt(m * scale**2 / 2)
     direction = rng.standard_normal(m)
     direction /= np.linalg.norm(direction)
@@ -103,7 +104,8 @@ def test_residuals_are_rows_less_their_part_along_the_centre_clipped_and_in_its_
     rng = np.random.default_rng(0)
     X = rng.gamma(0.5, 1.0, (40, 12))
     X[7] = 0
-    centre, reach = unit(X.mean(axis=0)), 0.5
+    centre = unit(X.mean(axis=0))
+    reach = 0.5
     data = Samples.of(X, image=(3, 4), unit="image", public=True)
     block = Block(np.arange(40), {"train": data}, 40)
     residuals = residual_samples(block, centre, reach)
@@ -138,9 +140,12 @@ def test_draws_have_the_moments_of_the_rows_where_there_is_no_noise():
 def test_what_lies_below_the_noise_is_estimated_by_the_diagonal():
     """Each variance is far below the noise; their sum along the axes is still found."""
     rng = np.random.default_rng(4)
-    d, n, scale = 200, 3000, 12.0
+    d = 200
+    n = 3000
+    scale = 12.0
     truth = 0.01 / (1 + np.arange(d) / 40)
-    centre, remainders = np.eye(d)[-1], []
+    centre = np.eye(d)[-1]
+    remainders = []
     with single_threaded_blas:
         for _ in range(10):
             G = rng.standard_normal((d, d)) * scale

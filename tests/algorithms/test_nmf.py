@@ -17,7 +17,8 @@ from tests.fitting import trained
 
 def test_coefficients_are_non_negative_least_squares():
     rng = np.random.default_rng(0)
-    W, X = rng.random((6, 30)), rng.random((50, 30))
+    W = rng.random((6, 30))
+    X = rng.random((50, 30))
     H = kernel.coefficients(X @ W.T, W @ W.T, passes=5000, close=1e-12)
     exact = np.array([nnls(W.T, row)[0] for row in X])
     np.testing.assert_allclose(H, exact, atol=1e-6)
@@ -26,10 +27,13 @@ def test_coefficients_are_non_negative_least_squares():
 def test_the_basis_step_reaches_the_constrained_minimum():
     """Against projected gradient run to its end: entries at least 0, rows in the unit ball."""
     rng = np.random.default_rng(2)
-    H, X = rng.random((40, 4)), 3 * rng.random((40, 9))
-    A, B = H.T @ H, H.T @ X
+    H = rng.random((40, 4))
+    X = 3 * rng.random((40, 9))
+    A = H.T @ H
+    B = H.T @ X
     basis = kernel.basis(A, B, rng.random((4, 9)), 3000)
-    slow, length = rng.random((4, 9)), np.linalg.eigvalsh(A)[-1]
+    slow = rng.random((4, 9))
+    length = np.linalg.eigvalsh(A)[-1]
     for _ in range(60_000):
         slow = kernel.in_unit_ball(np.maximum(slow - (A @ slow - B) / length, 0))
     np.testing.assert_allclose(basis, slow, atol=1e-5)
@@ -54,7 +58,9 @@ def test_robust_coefficients_minimise_their_objective():
         return float(0.5 * ((X - H @ W - R) ** 2).sum() + threshold * np.abs(R).sum())
 
     sides = kernel.robust_coefficients(X, W, threshold, 1.0, passes=600)
-    H, R, length = np.zeros((12, 4)), np.zeros_like(X), np.linalg.eigvalsh(W @ W.T)[-1]
+    H = np.zeros((12, 4))
+    R = np.zeros_like(X)
+    length = np.linalg.eigvalsh(W @ W.T)[-1]
     for _ in range(20_000):
         H = np.maximum(H + (X - R - H @ W) @ W.T / length, 0)
         residuals = X - H @ W

@@ -13,20 +13,21 @@ from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
 from dpmf_core.testing.worlds import world
 from tests.support.dense import rated
 
-RANK, TYPICAL, SCALE = 2, 1.5, 0.7
+RANK = 2
+TYPICAL = 1.5
+SCALE = 0.7
 
 
 def random_model(data, seed=3):
     """A model with prior means, and loadings of attention (n_items, 4)."""
-    rng, m = np.random.default_rng(seed), data.n_items
+    rng = np.random.default_rng(seed)
+    m = data.n_items
     V = rng.normal(size=(m, RANK)).astype(np.float32)
     model = Recommender(
-        *(
-            data.bounds,
-            data.shape.mid_range,
-            rng.normal(0, 0.3, m).astype(np.float32),
-            V,
-        ),
+        data.bounds,
+        data.shape.mid_range,
+        rng.normal(0, 0.3, m).astype(np.float32),
+        V,
         user_damping=0.0,
         ridge=0.8,
         mended=True,
@@ -59,13 +60,15 @@ def side_of(model, data, user):
 def test_a_users_side_is_the_posterior_mean_about_the_prior_mean():
     data = world()
     model, _ = random_model(data)
-    own, unit = model.personal(data), data.shape.half_range / 2
+    own = model.personal(data)
+    unit = data.shape.half_range / 2
     for user in np.flatnonzero(np.diff(data.by_user)):
         mean, side = side_of(model, data, user)
         np.testing.assert_allclose(own.factors[user], side[:-1], rtol=2e-3, atol=2e-4)
         assert own.offsets[user] == pytest.approx(mean + unit * side[-1], abs=1e-3)
     for user in np.flatnonzero(np.diff(data.by_user) == 0):
-        assert not own.offsets[user] and not own.factors[user].any()
+        assert not own.offsets[user]
+        assert not own.factors[user].any()
 
 
 def dense_rows(model, loadings, data):
@@ -97,12 +100,15 @@ def planted(n, link, seed=2):
 
     Each user rates items of one of two kinds more often; `link` is how far their tastes differ.
     """
-    rng, m = np.random.default_rng(seed), 40
-    V, kind = rng.normal(size=(m, 2)), np.arange(m) % 2
+    rng = np.random.default_rng(seed)
+    m = 40
+    V = rng.normal(size=(m, 2))
+    kind = np.arange(m) % 2
     prefers = rng.integers(0, 2, n)
     tastes = rng.normal(0, 0.6, (n, 2)) + link * np.where(prefers == 1, 1, -1)[:, None]
     chance = np.where(prefers[:, None] == kind, 0.35, 0.1)
-    where, is_test = rng.random((n, m)) < chance, rng.random((n, m)) < 0.2
+    where = rng.random((n, m)) < chance
+    is_test = rng.random((n, m)) < 0.2
     values = (3 + tastes @ V.T * 0.5 + rng.normal(0, 0.5, (n, m))).clip(1, 5)
     return rated(where & ~is_test, values, (1, 5)), rated(
         where & is_test, values, (1, 5)

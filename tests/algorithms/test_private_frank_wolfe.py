@@ -15,7 +15,8 @@ from dpmf_core.privacy.gaussian import mu
 from tests.fitting import fit_by_name
 from tests.support.dense import BOUNDS, centred, rectangle, user_means
 
-N, M = 40, 17
+N = 40
+M = 17
 
 
 @pytest.fixture(scope="module")
@@ -55,13 +56,20 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data):
     """Each user's least squares on (V, a constant), dense in float64, after the same releases."""
     steps, ridge = (
         fit_by_name(
-            "dpfw", data, 0.05, steps=3, user_step=step, prediction_ridge=0.3
+            "dpfw",
+            data,
+            0.05,
+            steps=3,
+            user_step=step,
+            prediction_ridge=0.3,
         ).model
         for step in ("steps", "ridge")
     )
     np.testing.assert_array_equal(steps.item_factors, ridge.item_factors)
-    personal, unit = ridge.personal(data), 3.5
-    residuals, means = centred(data), user_means(data, data.values - 3.0)
+    personal = ridge.personal(data)
+    unit = 3.5
+    residuals = centred(data)
+    means = user_means(data, data.values - 3.0)
     for user in range(N):
         rows = data.users == user
         F = np.column_stack(
@@ -69,10 +77,16 @@ def test_ridge_in_the_end_is_a_regression_on_the_released_directions(data):
         ).astype(float)
         row = np.linalg.solve(F.T @ F + 0.3 * np.eye(4), F.T @ residuals[rows])
         np.testing.assert_allclose(
-            personal.factors[user], row[:3], rtol=1e-3, atol=1e-4
+            personal.factors[user],
+            row[:3],
+            rtol=1e-3,
+            atol=1e-4,
         )
         np.testing.assert_allclose(
-            personal.offsets[user], means[user] + unit * row[3], rtol=1e-3, atol=1e-4
+            personal.offsets[user],
+            means[user] + unit * row[3],
+            rtol=1e-3,
+            atol=1e-4,
         )
 
 
@@ -85,11 +99,13 @@ def products_of(rows, v, statistic):
 
 def test_a_product_is_clipped_user_by_user():
     """Each user's a <a, v> is shortened to c L^2 where it is longer; at c = 1 none is."""
-    random, L = np.random.default_rng(0), 3.0
+    random = np.random.default_rng(0)
+    L = 3.0
     v = random.normal(size=9)
     v /= np.linalg.norm(v)
     rows = random.normal(size=(20, 9))
-    rows[0], rows[1] = v, 0.0
+    rows[0] = v
+    rows[1] = 0.0
     rows *= (
         L * random.uniform(0.2, 1, 20) / np.maximum(np.linalg.norm(rows, axis=1), 1e-9)
     )[:, None]
@@ -111,10 +127,8 @@ def test_a_replaced_user_moves_a_clipped_product_as_far_as_declared_and_no_furth
 ):
     """Rows at angles s and t to v move it by sin(s + t): 2 c sqrt(1 - c^2) for small c."""
     angles = np.linspace(-math.pi, math.pi, 721)
-    rows, v = (
-        0.999999 * np.column_stack([np.cos(angles), np.sin(angles)]),
-        np.array([1.0, 0.0]),
-    )
+    rows = 0.999999 * np.column_stack([np.cos(angles), np.sin(angles)])
+    v = np.array([1.0, 0.0])
     statistic = ResidualProduct(1.0, clip)
     contributions = np.array([products_of(row[None], v, statistic) for row in rows])
     assert np.linalg.norm(contributions, axis=1).max() == pytest.approx(clip, rel=1e-4)

@@ -25,7 +25,8 @@ from tests.support.dense import dense
 
 def dense_parts(data, rank=3):
     """A curator without noise, a model, and dense residuals (n, m) and sides (n, r + 1)."""
-    shape, rng = data.shape, np.random.default_rng(4)
+    shape = data.shape
+    rng = np.random.default_rng(4)
     unit = shape.half_range / 2
     V = rng.normal(size=(shape.n_items, rank)).astype(np.float32)
     b = rng.normal(0, 0.3, shape.n_items).astype(np.float32)
@@ -60,7 +61,8 @@ def test_sizes_are_geometric_means_over_users_with_ratings():
     sides = curator.hold(user_sides, model, data.shape.half_range / 2)
     sizes = Sizes.of(curator.total(GradientSizes(), sides))
     counts = (E != 0).sum(axis=1)
-    e, n = np.linalg.norm(E, axis=1)[counts > 0], counts[counts > 0]
+    e = np.linalg.norm(E, axis=1)[counts > 0]
+    n = counts[counts > 0]
     t = t[counts > 0]
     for mine, each in (
         (sizes.norm, e * np.linalg.norm(t, axis=1)),
@@ -73,14 +75,16 @@ def test_sizes_are_geometric_means_over_users_with_ratings():
 
 def test_without_factors_and_columns_nothing_outside_empty_arrays_is_read():
     """Compiled code that reads outside them gives what lies in memory there."""
-    data, shape = world(), world().shape
+    data = world()
+    shape = world().shape
     nothing = np.zeros((shape.n_items, 0), np.float32)
     junk = [np.full((data.n_users, 1), 3.0) for _ in range(64)]
     del junk
     pairs = kernels.predict_pairs(
         np.zeros((data.n_users, 0)), nothing, data.users, data.items
     )
-    assert not pairs.any() and pairs.shape == (len(data),)
+    assert not pairs.any()
+    assert pairs.shape == (len(data),)
     algorithm = Spectral(
         rank=5,
         shrinkage=1.5,

@@ -16,7 +16,9 @@ from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 from tests.support.dense import user_means
 
-RATE, PENALTY, PASSES = 0.01, 0.1, 10
+RATE = 0.01
+PENALTY = 0.1
+PASSES = 10
 
 
 def solve_vector(Q, items, residuals):
@@ -38,7 +40,8 @@ def moved(Q, items, residuals, step, item_rate):
     return Q
 
 
-ITEMS, VALUES = np.array([2, 7, 5, 1]), np.array([4.0, 1.0, 3.5, 5.0])
+ITEMS = np.array([2, 7, 5, 1])
+VALUES = np.array([4.0, 1.0, 3.5, 5.0])
 every_step = pytest.mark.parametrize(
     ("step", "item_rate"), [("new", 0.05), ("rated", 0.005), ("shared", 0.05)]
 )
@@ -60,7 +63,9 @@ def test_item_biases_are_means_of_what_arrived_less_the_users_means(step, item_r
     start = Biases(np.zeros(0), np.arange(9) / 4, np.arange(9) % 3)
     server = Server.of(Q, start, step=step, item_rate=item_rate)
     server.update(ITEMS, VALUES)
-    sums, counts, residuals = np.arange(9) / 4, np.arange(9) % 3, VALUES - VALUES.mean()
+    sums = np.arange(9) / 4
+    counts = np.arange(9) % 3
+    residuals = VALUES - VALUES.mean()
     sums[1] += residuals[-1]
     counts[1] += 1
     biases = np.array(
@@ -74,8 +79,10 @@ def test_item_biases_are_means_of_what_arrived_less_the_users_means(step, item_r
 @pytest.mark.parametrize("biased", [False, True])
 def test_recommendations_are_algorithm_1(biased):
     rng = np.random.default_rng(1)
-    Q, b = rng.standard_normal((30, 4)), 0.3 * rng.standard_normal(30) * biased
-    items, values = np.array([3, 4, 8]), np.array([5.0, 1.0, 4.0])
+    Q = rng.standard_normal((30, 4))
+    b = 0.3 * rng.standard_normal(30) * biased
+    items = np.array([3, 4, 8])
+    values = np.array([5.0, 1.0, 4.0])
     biases = Biases(np.zeros(0), b, np.ones(30, int)) if biased else None
     best = Server.of(Q, biases, step="rated").recommend(items, values, 5)
     scores = b + Q @ solve_vector(Q, items, values - values.mean() - b[items])
@@ -87,7 +94,8 @@ def test_recommendations_are_algorithm_1(biased):
 def test_neither_ratings_nor_user_factors_survive_an_interaction(step):
     """The server's whole state is about items, and it has no room for anything else."""
     server = Server.of(np.ones((6, 3)), Biases.none(6), step=step)
-    items, values = np.array([0, 4]), np.array([2.0, 5.0])
+    items = np.array([0, 4])
+    values = np.array([2.0, 5.0])
     server.update(items, values)
     server.recommend(items, values, 2)
     state = [getattr(server, name) for name in Server.__slots__]

@@ -29,13 +29,13 @@ def test_descent_is_the_textbook_loop():
             data, Streams(np.random.default_rng(4), 1)
         )
     )[-1]
-    rng, unit = np.random.default_rng(4), data.shape.half_range / 2
-    P, Q = rng.normal(0, 0.1, (data.n_users, 3)), rng.normal(0, 0.1, (data.n_items, 3))
-    a, b, x = (
-        np.zeros(data.n_users),
-        np.zeros(data.n_items),
-        data.values.astype(float) / unit,
-    )
+    rng = np.random.default_rng(4)
+    unit = data.shape.half_range / 2
+    P = rng.normal(0, 0.1, (data.n_users, 3))
+    Q = rng.normal(0, 0.1, (data.n_items, 3))
+    a = np.zeros(data.n_users)
+    b = np.zeros(data.n_items)
+    x = data.values.astype(float) / unit
     for _ in range(2):
         for u, i, value in zip(data.users, data.items, x, strict=True):
             e = value - x.mean() - a[u] - b[i] - P[u] @ Q[i]

@@ -29,12 +29,18 @@ def test_a_user_moves_the_log_posterior_by_at_most_epsilon():
     """
     data = world()
     algorithm = SGLD(
-        reading="posterior-sample", rank=2, ratings_per_user=5, error_clip=2.0
+        reading="posterior-sample",
+        rank=2,
+        ratings_per_user=5,
+        error_clip=2.0,
     )
     rng = np.random.default_rng(0)
-    U, V = rng.normal(size=(data.n_users, 2)), rng.normal(size=(data.n_items, 2))
+    U = rng.normal(size=(data.n_users, 2))
+    V = rng.normal(size=(data.n_items, 2))
     few = data.most_per_user(5)
-    x, L2, R = few.values.astype(float) - 2.75, 5 * 2.0, 0.7
+    x = few.values.astype(float) - 2.75
+    L2 = 5 * 2.0
+    R = 0.7
 
     def total(V):
         e = x - np.einsum("ij,ij->i", U[few.users], V[few.items])
@@ -63,10 +69,8 @@ def chain(algorithm, data, level=1.0, seed=1):
 
 def assert_variance(factors, expected):
     """Over many independent coordinates; noise that is 5% off would be seen."""
-    variance, deviation = (
-        float(factors.astype(float).var()),
-        expected * np.sqrt(2 / factors.size),
-    )
+    variance = float(factors.astype(float).var())
+    deviation = expected * np.sqrt(2 / factors.size)
     assert abs(variance - expected) < 4 * deviation
     for off in (0.95, 1.05):
         assert abs(off**2 * variance - expected) > 4 * deviation
@@ -110,7 +114,8 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
     after = algorithms.train(
         algorithm, data, noise, Streams(np.random.default_rng(3), 1)
     ).item_factors
-    star, eta = data.shape.half_range / 2, algorithm.step_size / 10
+    star = data.shape.half_range / 2
+    eta = algorithm.step_size / 10
     V = np.random.default_rng(3).standard_normal((data.n_items, 2)) / np.sqrt(10)
     x = centred(data) / star
 
@@ -118,15 +123,14 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
         total = 0.0
         for user in range(data.n_users):
             own = data.users == user
-            F, v = V[data.items[own]], x[own]
+            F = V[data.items[own]]
+            v = x[own]
             u = np.linalg.solve(F.T @ F + 3 * np.eye(2), F.T @ v)
             total -= (((v - F @ u) ** 2).sum() + 3 * (u**2).sum()) / 2
         return total
 
-    (_, gradient, noise_draw), scale = (
-        noise.releases[0],
-        normal_form(algorithm.plan(data.shape, 1.0))[0][0],
-    )
+    (_, gradient, noise_draw) = noise.releases[0]
+    scale = normal_form(algorithm.plan(data.shape, 1.0))[0][0]
     beta = 2 / (scale.noise_multiplier * 1e3 * np.sqrt(eta))
     for place in [(0, 0), (3, 1), (7, 0)]:
         step = np.zeros_like(V)
@@ -139,7 +143,9 @@ def test_one_step_is_half_its_length_up_the_gradient_of_the_profile_likelihood()
             - eta / 2 * beta * noise_draw[place] / star**1.5
         )
         assert after[place] == pytest.approx(
-            next_state * np.sqrt(star), rel=1e-3, abs=1e-4
+            next_state * np.sqrt(star),
+            rel=1e-3,
+            abs=1e-4,
         )
 
 

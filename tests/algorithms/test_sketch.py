@@ -26,8 +26,11 @@ def cells_of(key, ident, d, w):
 @pytest.mark.parametrize("depth", [3, 4])
 @pytest.mark.parametrize("query", [np.mean, np.median])
 def test_a_query_is_the_mean_or_the_median_of_signed_cells(query, depth):
-    rng, d, w = np.random.default_rng(1), 5, 37
-    C, k = rng.standard_normal((depth, w)).astype(np.float32), keys(depth)
+    rng = np.random.default_rng(1)
+    d = 5
+    w = 37
+    C = rng.standard_normal((depth, w)).astype(np.float32)
+    k = keys(depth)
     vectors = kernel.vectors(C.ravel(), k, 11, d, w, query is np.median)
     for ident in range(11):
         cells = [cells_of(k[j], ident, d, w) for j in range(depth)]
@@ -44,11 +47,19 @@ def test_a_query_is_the_mean_or_the_median_of_signed_cells(query, depth):
 @pytest.mark.parametrize("query", [np.mean, np.median])
 def test_an_epoch_is_the_sources_update(query):
     """One rating after the other on Python floats: query, skip large errors, move k cells."""
-    data, d, w, depth = low_rank(n_users=7, n_items=5), 3, 19, 3
+    data = low_rank(n_users=7, n_items=5)
+    d = 3
+    w = 19
+    depth = 3
     values = (data.values - 2.75).astype(np.float32)
     C = np.random.default_rng(2).standard_normal((depth, w)).astype(np.float32)
-    user_keys, item_keys = keys(depth, 3), keys(depth, 4)
-    slow, n_skipped, rate, penalty, threshold = C.astype(np.float64), 0, 0.05, 0.1, 1.5
+    user_keys = keys(depth, 3)
+    item_keys = keys(depth, 4)
+    slow = C.astype(np.float64)
+    n_skipped = 0
+    rate = 0.05
+    penalty = 0.1
+    threshold = 1.5
 
     def ask(k, ident):
         cells = [cells_of(k[j], ident, d, w) for j in range(depth)]
@@ -60,7 +71,8 @@ def test_an_epoch_is_the_sources_update(query):
         )
 
     for t in range(len(values)):
-        (pu, p), (pi, q) = ask(user_keys, data.users[t]), ask(item_keys, data.items[t])
+        (pu, p) = ask(user_keys, data.users[t])
+        (pi, q) = ask(item_keys, data.items[t])
         error = values[t] - p @ q
         if error**2 > threshold:
             n_skipped += 1
@@ -72,7 +84,8 @@ def test_an_epoch_is_the_sources_update(query):
             for j in range(depth):
                 for f in range(d):
                     slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
-    flat, both = C.ravel(), (user_keys, item_keys)
+    flat = C.ravel()
+    both = (user_keys, item_keys)
     settings = (d, w, query is np.median, rate, penalty, threshold)
     passed_over = kernel.epoch(flat, both, data.users, data.items, values, *settings)
     assert passed_over == n_skipped > 0

@@ -50,8 +50,10 @@ def test_a_drowned_second_moment_is_left_out_of_the_plan_by_n_m_and_mu():
 
 
 def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases():
-    data, shape = world(), world().shape
-    alone, biases = Spectral(release="none", bias_share=0.3), PrivateBias()
+    data = world()
+    shape = world().shape
+    alone = Spectral(release="none", bias_share=0.3)
+    biases = PrivateBias()
     for plain in (alone, Spectral(release="none", biases=False)):
         assert normal_form(plain.plan(shape, 2.0)) == normal_form(
             biases.plan(shape, 2.0)
@@ -59,18 +61,18 @@ def test_without_a_second_moment_all_goes_to_the_offsets_as_in_private_biases():
     one, other = (trained(algorithm, data, 2.0) for algorithm in (alone, biases))
     assert np.array_equal(one.item_offsets, other.item_offsets)
     predictions = [
-        it.predict(it.personal(data), data.users, data.items) for it in (one, other)
+        model.predict(model.personal(data), data.users, data.items)
+        for model in (one, other)
     ]
     assert np.array_equal(*predictions)
 
 
 def test_columns_are_those_of_the_moment_and_span_its_space():
-    data, kept_items = world(), np.arange(9)
+    data = world()
+    kept_items = np.arange(9)
     curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
-    rows, column_ids = (
-        curator.hold(kept_rows, None, kept_items, np.ones(9)),
-        np.array([0, 3, 5, 8]),
-    )
+    rows = curator.hold(kept_rows, None, kept_items, np.ones(9))
+    column_ids = np.array([0, 3, 5, 8])
     np.testing.assert_allclose(
         curator.total(MomentColumns(), rows, 9, column_ids),
         curator.total(SecondMoment(), rows, 9)[:, column_ids],
@@ -112,7 +114,9 @@ def test_lists_score_by_sums_over_what_was_liked():
 
 def test_the_regression_is_that_of_the_inverse_of_the_whole_covariance():
     rng = np.random.default_rng(1)
-    F, diagonal, ridge = rng.normal(size=(12, 3)), rng.uniform(15, 30, 12), 0.7
+    F = rng.normal(size=(12, 3))
+    diagonal = rng.uniform(15, 30, 12)
+    ridge = 0.7
     S = F @ F.T
     np.fill_diagonal(S, diagonal)
     P = np.linalg.inv(S + ridge * np.eye(12))
@@ -126,13 +130,12 @@ def test_the_regression_is_that_of_the_inverse_of_the_whole_covariance():
 def test_rows_are_what_popularity_leaves_scaled_to_norm_one():
     rng = np.random.default_rng(2)
     X = (rng.random((1100, 9)) < 0.4).astype(float)  # more than are held dense at once
-    kept_items, counts = np.array([1, 2, 5, 8]), np.array([4.0, 9.0, 1.0, 16.0])
+    kept_items = np.array([1, 2, 5, 8])
+    counts = np.array([4.0, 9.0, 1.0, 16.0])
     item_likes = ItemLikes.of(kept_items, counts, -0.5)
     # the second lies along popularity: weight times count is sqrt(count)
-    X[0], X[1] = (
-        0.0,
-        1.0,
-    )
+    X[0] = 0.0
+    X[1] = 1.0
     along = item_likes.along
     np.testing.assert_allclose(item_likes.weights, [0.5, 1 / 3, 1, 0.25])
     np.testing.assert_allclose(along, np.sqrt(counts / 30))
@@ -151,7 +154,8 @@ def test_the_share_of_content_is_least_squares_off_the_diagonal():
     rng = np.random.default_rng(3)
     along = rng.uniform(0.1, 1, 10)
     along /= np.linalg.norm(along)
-    content, (Q, _) = rng.normal(size=(10, 4)), np.linalg.qr(rng.normal(size=(10, 2)))
+    content = rng.normal(size=(10, 4))
+    (Q, _) = np.linalg.qr(rng.normal(size=(10, 2)))
     moment_spectrum = Spectrum(Q, np.array([5.0, 2.0]), 0.0)
     Y = content - np.outer(along, along @ content)
     off = ~np.eye(10, dtype=bool)

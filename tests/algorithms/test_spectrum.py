@@ -50,7 +50,8 @@ def test_the_second_moment_is_the_dense_product_whatever_the_threads(monkeypatch
     moment = results[0]
     np.testing.assert_allclose(moment, dense.T @ dense, rtol=1e-12, atol=1e-12)
     assert np.array_equal(moment, moment.T)
-    assert all(np.array_equal(moment, other) for other in results[1:])
+    for other in results[1:]:
+        assert np.array_equal(moment, other)
 
 
 @pytest.mark.parametrize("threads", ["1", "3"])
@@ -69,7 +70,8 @@ def test_long_rows_are_multiplied_densely_to_the_same_bits(threads, monkeypatch)
 
 
 def test_rows_have_norm_one_on_the_kept_items_and_empty_rows_stay_empty():
-    data, kept_items = world(), np.array([1, 4, 7])
+    data = world()
+    kept_items = np.array([1, 4, 7])
     weights = np.array([1.0, 2.0, 0.5])
     plain = Recommender(
         data.bounds, 0.0, np.zeros(data.n_items), np.zeros((data.n_items, 0))
@@ -137,11 +139,15 @@ def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip)
     few = np.eye(4)[:, :2]
 
     def apart(both):
-        a, b = (it / max(1.0, float(np.linalg.norm(it))) for it in both.reshape(2, 4))
-        q, p = few.T @ a, few.T @ b
+        a, b = (
+            vector / max(1.0, float(np.linalg.norm(vector)))
+            for vector in both.reshape(2, 4)
+        )
+        q = few.T @ a
+        p = few.T @ b
         q, p = (
-            it * min(1.0, clip / max(float(np.linalg.norm(it)), 1e-300))
-            for it in (q, p)
+            vector * min(1.0, clip / max(float(np.linalg.norm(vector)), 1e-300))
+            for vector in (q, p)
         )
         return -float(np.linalg.norm(np.outer(a, q) - np.outer(b, p)))
 
@@ -173,16 +179,19 @@ def test_a_replaced_user_moves_a_product_as_far_as_declared_and_no_further(clip)
 
 def test_rounding_has_its_room_in_what_a_replaced_user_moves():
     """On the coarse grid of 2^40 users the worst pair, turned many ways, stays within it."""
-    n_users, clip, random = 2**40, 0.5, np.random.default_rng(1)
+    n_users = 2**40
+    clip = 0.5
+    random = np.random.default_rng(1)
     rounding = math.sqrt(2) * grid_step(1.0, n_users, 2)
     declared, exact = (
-        clip * MomentTimesSubspace(clip, it).replace_one_factor
-        for it in (rounding, 0.0)
+        clip * MomentTimesSubspace(clip, level).replace_one_factor
+        for level in (rounding, 0.0)
     )
     furthest = 0.0
     for _ in range(250):
         Q = np.linalg.qr(random.normal(size=(3, 2)))[0]
-        way, out = random.normal(size=2), np.cross(Q[:, 0], Q[:, 1])
+        way = random.normal(size=2)
+        out = np.cross(Q[:, 0], Q[:, 1])
         along = Q @ way / np.linalg.norm(way) * clip
         rest = math.sqrt(1 - clip**2) * out
         one, other = products(np.array([rest + along, rest - along]), Q, clip, n_users)
@@ -217,7 +226,9 @@ def test_edge_of_uneven_noise_is_its_largest_eigenvalue(power):
 
 def test_sampling_noise_of_rows_without_taste_stays_below_the_edge():
     """Rows of independent entries, exact sums: no factor, though rare items have few ratings."""
-    rng, n_users, m = np.random.default_rng(5), 3000, 200
+    rng = np.random.default_rng(5)
+    n_users = 3000
+    m = 200
     chance = 0.5 * np.linspace(1, 0.02, m) ** 2
     A = rng.normal(size=(n_users, m)) * (rng.random((n_users, m)) < chance)
     A /= np.maximum(np.linalg.norm(A, axis=1, keepdims=True), 1e-12)
@@ -240,7 +251,8 @@ def test_deviations_bound_both_kinds_of_noise():
 
 
 def test_a_planted_factor_is_found_at_its_size():
-    m, q = 400, np.ones(400) / 20.0
+    m = 400
+    q = np.ones(400) / 20.0
     M = symmetric_noise(m, 1.0, 0) + 200 * np.outer(q, q)
     moment_spectrum = spectrum(M, MomentNoise.uniform(m, 0, 1.0), 5, 1.05)
     assert len(moment_spectrum.eta) == 1
@@ -279,11 +291,9 @@ def test_what_the_moment_turns_round_is_no_factor():
 def test_factors_undo_the_weights_where_there_is_no_noise():
     """A moment h G G^T h made by hand gives back G, up to the scale of the users' factors."""
     rng = np.random.default_rng(3)
-    G, counts, exponent = (
-        np.linalg.qr(rng.normal(size=(50, 2)))[0],
-        rng.uniform(1, 9, 50),
-        0.25,
-    )
+    G = np.linalg.qr(rng.normal(size=(50, 2)))[0]
+    counts = rng.uniform(1, 9, 50)
+    exponent = 0.25
     h = counts ** (1 + exponent)
     weights = rng.uniform(0.5, 1, 50)
     w, Q = np.linalg.eigh(

@@ -26,11 +26,10 @@ def test_the_sources_user_step_is_the_scaled_projection():
     data = low_rank()
     model = trained(PrivateSVD(rank=2, row_clip=10.0, user_step="projection"), data)
     personal = model.personal(data)
-    means, M = user_means(data, data.values), dense(data, centred(data))
-    V, share = (
-        model.item_factors.astype(float),
-        counts(data.users, data.n_users) / data.n_items,
-    )
+    means = user_means(data, data.values)
+    M = dense(data, centred(data))
+    V = model.item_factors.astype(float)
+    share = counts(data.users, data.n_users) / data.n_items
     expected = (M @ V) @ V.T / share[:, None]
     users, items = np.divmod(np.arange(data.n_users * data.n_items), data.n_items)
     predictions = model.predict(personal, users, items).reshape(expected.shape)
