@@ -23,7 +23,8 @@ def test_the_needed_epsilon_lies_along_log_epsilon_between_measured_points(
     goal, epsilon, measured
 ):
     needed = needed_epsilon(LINE, goal)
-    assert needed.epsilon == pytest.approx(epsilon) and needed.is_measured is measured
+    assert needed.epsilon == pytest.approx(epsilon)
+    assert needed.is_measured is measured
 
 
 def test_the_best_and_the_worst_draw_need_less_and_more():
@@ -32,7 +33,8 @@ def test_the_best_and_the_worst_draw_need_less_and_more():
 
 
 def test_nothing_is_extrapolated():
-    assert needed_epsilon(LINE, 0.81) is None and needed_epsilon([], 0.5) is None
+    assert needed_epsilon(LINE, 0.81) is None
+    assert needed_epsilon([], 0.5) is None
     assert needed_epsilon(LINE, 0.1) == NeededEpsilon(1.0, is_first=True)
 
 
@@ -44,16 +46,13 @@ def test_a_dip_counts_from_its_first_crossing():
 def test_between_measured_points_a_line_is_straight_along_log_epsilon():
     between = interpolate(LINE, 2.0)
     assert between.epsilon == 2.0
-    assert (between.low, between.median, between.high) == pytest.approx(
-        (0.4, 0.5, 0.65)
-    )
+    assert between.low == pytest.approx(0.4)
+    assert between.median == pytest.approx(0.5)
+    assert between.high == pytest.approx(0.65)
     assert interpolate(LINE, 4.0) is LINE[1]
-    assert (
-        interpolate(LINE, 0.9)
-        is interpolate(LINE, 17.0)
-        is interpolate([], 1.0)
-        is None
-    )
+    assert interpolate(LINE, 0.9) is None
+    assert interpolate(LINE, 17.0) is None
+    assert interpolate([], 1.0) is None
 
 
 def test_between_measured_points_a_line_has_the_name_of_the_nearer_one():

@@ -68,4 +68,5 @@ def test_a_command_starts_as_it_is_told_and_saves_nothing_unasked():
     spec = RunSpec.of(dataset="cinema", algorithm="spectral", epsilon=2.0, delta=1e-6)
     program = ("python", "/a clone/dpmf.py")
     again, folder = read(fit_command(spec, program), *program)
-    assert again == spec and folder is None
+    assert again == spec
+    assert folder is None

@@ -50,9 +50,8 @@ def test_every_method_has_the_same_seeds(every):
     assert set(map(tuple, seeds.values())) == {tuple(range(7, 7 + DRAWS))}
     no_features = {"item_features": "none"}  # whatever those are given that use them
     data = {one.data.model_copy(update=no_features) for one in runs.values()}
-    assert data == {spec().data} and {one.split for one in runs.values()} == {
-        spec().split
-    }
+    assert data == {spec().data}
+    assert {one.split for one in runs.values()} == {spec().split}
     # draw after draw
     assert next(iter(runs)) == "main"
     assert list(runs).index("main draw 1") > list(runs).index("ada-dpals")
@@ -69,12 +68,16 @@ def test_the_proven_rivals_and_both_predictors_without_a_model_are_compared():
 
 def test_a_persons_own_parameters_are_no_rival_of_the_recommended_ones():
     own = comparison(spec("spectral", parameters={"rank": 3}), SMALL).points
-    assert own["main"].label == "Spectral, your parameters" and not own["main"].is_rival
-    assert own["spectral"].label == "Spectral" and own["spectral"].is_rival
+    assert own["main"].label == "Spectral, your parameters"
+    assert not own["main"].is_rival
+    assert own["spectral"].label == "Spectral"
+    assert own["spectral"].is_rival
     usual = comparison(spec("spectral"), SMALL).points
-    assert usual["main"].label == "Spectral" and usual["main"].is_rival
+    assert usual["main"].label == "Spectral"
+    assert usual["main"].is_rival
     of_documents = comparison(topics(), NEWS).points
-    assert of_documents["main"].is_rival and "oneshot-nmf" not in of_documents
+    assert of_documents["main"].is_rival
+    assert "oneshot-nmf" not in of_documents
 
 
 @pytest.mark.parametrize(
@@ -107,14 +110,15 @@ def test_finished_runs_make_a_table():
     figures = {"main": 0.9, "best": 0.8, "trivial": 1.1, "user-mean": 1.0, "open": 0.84}
     finished = {
         run_name(who, draw): run_of(
-            spec=selection.runs[run_name(who, draw)], metrics={"rmse": it}
+            spec=selection.runs[run_name(who, draw)], metrics={"rmse": figure}
         )
-        for who, it in figures.items()
+        for who, figure in figures.items()
         for draw in range(2)
     }
     judgement = selection.table(finished).by("rmse")
     (own,) = judgement.line(selection.label)
-    assert judgement.share(own) == pytest.approx(0.5) and len(own.draws) == 2
+    assert judgement.share(own) == pytest.approx(0.5)
+    assert len(own.draws) == 2
     assert judgement.best(2.0) is None  # the rivals are missing
 
 
@@ -134,7 +138,9 @@ def test_a_stored_run_is_judged_by_the_runs_that_it_is_compared_with():
     )
     cost = judgement.cost(own)
     assert judgement.share(own) == pytest.approx(0.5)
-    assert (cost.noise, cost.method, cost.not_sharing) == (0.06, 0.04, 0.2)
+    assert cost.noise == 0.06
+    assert cost.method == 0.04
+    assert cost.not_sharing == 0.2
     del stored[run_spec.open().model_dump_json()]
     assert (
         judgement_of(run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find) is None
@@ -168,7 +174,8 @@ def test_a_method_that_is_registered_again_is_judged_anew(monkeypatch):
 
 
 def test_a_method_without_a_source_has_no_paper(monkeypatch):
-    assert paper_of("dpals") == "Chien et al." and paper_of("spectral") == ""
+    assert paper_of("dpals") == "Chien et al."
+    assert paper_of("spectral") == ""
     monkeypatch.setattr(algorithms.find("dpals"), "source", "")
     assert paper_of("dpals") == ""
 
@@ -176,7 +183,8 @@ def test_a_method_without_a_source_has_no_paper(monkeypatch):
 def test_the_best_known_depends_on_what_is_asked():
     assert best_known("rmse") == "bmf"
     assert best_known("rmse", in_parts=True) == "als"
-    assert best_known("recall_at_20") == best_known("ndcg_at_20") == "ease"
+    assert best_known("recall_at_20") == "ease"
+    assert best_known("ndcg_at_20") == "ease"
     assert best_known("objective", "samples") == "nmf"
     assert best_known("objective", "samples", outliers=True) == "robust-nmf"
     with pytest.raises(BadInput):

@@ -177,9 +177,8 @@ def test_the_scale_is_named_where_nothing_is_ranked():
     (scale, reason) = conclusions.conclusions_of(
         judged({("spectral", 2.0): (0.9,)}, unit="rating")
     )
-    assert (
-        scale.startswith("0% is each person's own mean") and "is not ranked" in reason
-    )
+    assert scale.startswith("0% is each person's own mean")
+    assert "is not ranked" in reason
 
 
 def test_a_table_without_both_means_says_what_the_share_needs():
@@ -253,7 +252,8 @@ def test_the_epsilon_that_is_enough_is_said_with_its_uncertainty(share, expected
 
 
 def test_between_measured_points_both_sides_are_said():
-    judgement, along = judged({}), line((1.0, (0.3,)), (4.0, (0.7,)))
+    judgement = judged({})
+    along = line((1.0, (0.3,)), (4.0, (0.7,)))
     assert conclusions.kept_at_words(judgement, along, 2.0) == (
         "keeps 30% to 70% of what sharing ratings is worth (measured at ε = 1 and 4)"
     )
@@ -264,7 +264,8 @@ def test_between_measured_points_both_sides_are_said():
 
 
 def test_between_points_below_the_floor_it_is_worse_than_no_model():
-    judgement, along = judged({}), line((1.0, (-0.9,)), (4.0, (-0.2,)), (9.0, (0.4,)))
+    judgement = judged({})
+    along = line((1.0, (-0.9,)), (4.0, (-0.2,)), (9.0, (0.4,)))
     assert conclusions.kept_at_words(judgement, along, 2.0) == (
         "is worse than no model (measured at ε = 1 and 4)"
     )
@@ -291,8 +292,6 @@ def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_f
 
 
 def test_a_share_that_rounds_to_nothing_has_no_sign():
-    assert (
-        conclusions.share_text(-0.004) == "0%"
-        and conclusions.share_text(-0.006) == "-1%"
-    )
+    assert conclusions.share_text(-0.004) == "0%"
+    assert conclusions.share_text(-0.006) == "-1%"
     assert METRICS["rmse"].digits == 3

@@ -9,7 +9,8 @@ from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, PrivacyCost, shared_draws
 from tests.support.tables import point, table
 
-RMSE, RECALL = METRICS["rmse"], METRICS["recall_at_20"]
+RMSE = METRICS["rmse"]
+RECALL = METRICS["recall_at_20"]
 REFERENCES = {
     ("global-mean", None): (1.10, 1.10, 1.10),
     ("user-mean", None): (1.00, 1.00, 1.00),
@@ -72,9 +73,8 @@ def test_there_is_no_scale_while_one_of_both_means_is_unknown():
         ("spectral", 2.0): (0.9,),
     }
     judgement = table(alone).by("rmse")
-    assert (
-        judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
-    )
+    assert judgement.floor is None
+    assert judgement.share(only(judgement, "Spectral")) is None
     planned = table({**alone, ("user-mean", None): (None,)}).by("rmse")
     assert planned.floor is None
 
@@ -87,8 +87,10 @@ def test_several_data_sets_have_no_scale_in_common():
     ]
     summaries = [{"metrics": {"rmse": 0.8}} for _ in points]
     both = Draws.of(points, summaries)
-    assert not both.has_one_scale and both.by("rmse").floor is None
-    assert both.by("rmse").best_known is None and len(both.measured("rmse")) == 6
+    assert not both.has_one_scale
+    assert both.by("rmse").floor is None
+    assert both.by("rmse").best_known is None
+    assert len(both.measured("rmse")) == 6
     assert Draws.of(points[:3], summaries[:3]).by("rmse").floor is not None
     features = [
         point("dpals", 2.0, 0, item_features=known) for known in ("none", "public")
@@ -103,10 +105,8 @@ def test_the_floor_of_lists_is_an_arbitrary_order():
         ("ease", None): (0.4,),
     }
     judgement = table(figures, "recall_at_20").by("recall_at_20")
-    assert (
-        judgement.floor.algorithm == "global-mean"
-        and judgement.best_known.algorithm == "ease"
-    )
+    assert judgement.floor.algorithm == "global-mean"
+    assert judgement.best_known.algorithm == "ease"
 
 
 def test_the_floor_of_samples_is_their_average_which_every_run_has():
@@ -114,7 +114,8 @@ def test_the_floor_of_samples_is_their_average_which_every_run_has():
     for row in draws.rows:
         row.metrics["trivial_objective"] = 0.5 + row.point.spec.seed / 10
     floor = draws.by("objective").floor
-    assert floor.draws == (0.5, 0.6) and floor.seeds == (0, 1)
+    assert floor.draws == (0.5, 0.6)
+    assert floor.seeds == (0, 1)
 
 
 def test_judged_by_people_ratings_have_their_floor_in_every_run_and_smaller_is_better():
@@ -127,10 +128,8 @@ def test_judged_by_people_ratings_have_their_floor_in_every_run_and_smaller_is_b
     for row in draws.rows:
         row.metrics["trivial_person_rmse"] = 1.0
     judgement = draws.by("person_rmse")
-    assert (
-        judgement.floor.draws == (1.0, 1.0)
-        and judgement.best_known.label == "Bayesian MF"
-    )
+    assert judgement.floor.draws == (1.0, 1.0)
+    assert judgement.best_known.label == "Bayesian MF"
     shares = judgement.shares(only(judgement, "Spectral"))
     assert shares.draws == pytest.approx((0.75, 0.125))
     assert [one.label for one in judgement.at(2.0)] == ["DPALS", "Spectral"]
@@ -140,18 +139,16 @@ def test_runs_that_were_stored_without_their_floor_have_no_share():
     judgement = table(
         {("bmf", None): (0.8,), ("spectral", 2.0): (0.9,)}, "person_rmse"
     ).by("person_rmse")
-    assert (
-        judgement.floor is None and judgement.share(only(judgement, "Spectral")) is None
-    )
+    assert judgement.floor is None
+    assert judgement.share(only(judgement, "Spectral")) is None
     assert table({("bmf", None): (0.8,)}).by("person_rmse").measured == []
 
 
 def test_a_share_is_how_far_each_draw_goes_from_the_floor_to_the_best_known():
     judgement = judged({("spectral", 2.0): (0.90, 0.85, 0.95)})
     shares = judgement.shares(only(judgement, "Spectral"))
-    assert shares.draws == pytest.approx(
-        (0.5, 0.75, 0.2)
-    ) and shares.median == pytest.approx(0.5)
+    assert shares.draws == pytest.approx((0.5, 0.75, 0.2))
+    assert shares.median == pytest.approx(0.5)
     worse = judged({("spectral", 2.0): (1.1, 1.1, 1.1)})
     assert worse.share(only(worse, "Spectral")) == pytest.approx(-0.5)
     better = judged({("spectral", 2.0): (0.7, 0.7, 0.625)})
@@ -169,14 +166,11 @@ def test_there_is_no_share_where_sharing_is_worth_less_than_a_hundredth():
         ("spectral", 2.0): (0.995, 0.995, 0.995),
     }
     judgement = judged(almost)
-    assert (
-        not judgement.is_sharing_worth
-        and judgement.share(only(judgement, "Spectral")) is None
-    )
+    assert not judgement.is_sharing_worth
+    assert judgement.share(only(judgement, "Spectral")) is None
     enough = judged({**almost, ("bmf", None): (0.9899, 0.9899, 0.9899)})
-    assert (
-        enough.is_sharing_worth and enough.share(only(enough, "Spectral")) is not None
-    )
+    assert enough.is_sharing_worth
+    assert enough.share(only(enough, "Spectral")) is not None
 
 
 def test_where_the_best_known_gains_nothing_in_one_draw_medians_are_compared():
@@ -203,7 +197,9 @@ def test_als_is_the_best_known_of_ratings_in_parts(monkeypatch):
 def test_a_table_without_references_has_no_scale():
     judgement = table({("spectral", 2.0): (0.9,)}).by("rmse")
     (one,) = judgement.measured
-    assert judgement.floor is judgement.best_known is judgement.share(one) is None
+    assert judgement.floor is None
+    assert judgement.best_known is None
+    assert judgement.share(one) is None
     assert judgement.cost(one) is None
 
 
@@ -218,15 +214,21 @@ def test_noise_method_and_not_sharing_are_three_costs_that_add_up_as_printed():
         }
     )
     cost = judgement.cost(only(judgement, "Spectral"))
-    assert (cost.noise, cost.method, cost.not_sharing) == (0.06, 0.04, 0.2)
+    assert cost.noise == 0.06
+    assert cost.method == 0.04
+    assert cost.not_sharing == 0.2
     assert cost.total == 0.1
     close = PrivacyCost.of(RMSE, [(0.9014, 0.9008, 0.9002, 1.0)])
-    assert (close.noise, close.method, close.total) == (0.0, 0.001, 0.001)
+    assert close.noise == 0.0
+    assert close.method == 0.001
+    assert close.total == 0.001
 
 
 def test_of_a_metric_where_more_is_better_the_costs_are_losses():
     cost = PrivacyCost.of(RECALL, [(0.20, 0.30, 0.36, 0.10)])
-    assert (cost.noise, cost.method, cost.not_sharing) == (0.1, 0.06, 0.26)
+    assert cost.noise == 0.1
+    assert cost.method == 0.06
+    assert cost.not_sharing == 0.26
 
 
 def test_a_method_is_compared_with_itself_without_noise_at_the_same_parameters():
@@ -272,10 +274,9 @@ def test_methods_are_ordered_by_the_share_that_is_printed():
     }
     judgement = judged(figures)
     first, second = judgement.at(1.0)
-    assert (first.label, second.label) == (
-        "DPALS",
-        "Spectral",
-    ) and first.median > second.median
+    assert first.label == "DPALS"
+    assert second.label == "Spectral"
+    assert first.median > second.median
     assert judgement.share(first) == pytest.approx(0.725)
     assert judgement.share(second) == pytest.approx(0.7)
     assert judgement.front == [first]
@@ -285,7 +286,8 @@ def test_methods_are_ordered_by_the_share_that_is_printed():
 
 def test_no_method_is_best_before_all_planned_there_have_finished():
     judgement = judged({**RIVALS, ("dpals", 5.0): (0.7, 0.7, None)})
-    assert judgement.best(5.0) is None and judgement.epsilons == (1.0,)
+    assert judgement.best(5.0) is None
+    assert judgement.epsilons == (1.0,)
 
 
 def test_epsilons_of_unfinished_methods_are_planned():
@@ -303,16 +305,15 @@ def test_what_is_not_proven_or_follows_another_rule_is_not_ranked():
     own_rule = point("dpals", 1.0, 0, calibration="source")
     summary = {"metrics": {"rmse": 0.1}, "guarantee": "PROVEN", "unit": "user"}
     judgement = Draws.of([own_rule], [summary]).by("rmse")
-    assert judgement.ranked == [] and judgement.measured[0].caution
+    assert judgement.ranked == []
+    assert judgement.measured[0].caution
 
 
 def test_nothing_is_best_by_raw_errors_of_private_data():
     judgement = judged(RIVALS, public=False)
-    assert (
-        judgement.best(1.0) is None
-        and judgement.epsilons == ()
-        and len(judgement.ranked) == 4
-    )
+    assert judgement.best(1.0) is None
+    assert judgement.epsilons == ()
+    assert len(judgement.ranked) == 4
 
 
 def test_a_difference_that_may_be_chance_is_none():
@@ -320,12 +321,14 @@ def test_a_difference_that_may_be_chance_is_none():
         {("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.91, 0.92, 0.93)}
     )
     best, other = judgement.at(1.0)
-    assert judgement.no_different(best) == [other] and judgement.better(other) is None
+    assert judgement.no_different(best) == [other]
+    assert judgement.better(other) is None
     clear = judged(
         {("spectral", 1.0): (0.90, 0.93, 0.91), ("dpals", 1.0): (0.95, 0.981, 0.96)}
     )
     best, other = clear.at(1.0)
-    assert clear.no_different(best) == [] and clear.better(other) == best
+    assert clear.no_different(best) == []
+    assert clear.better(other) == best
     assert clear.better(best) is None
 
 
@@ -335,9 +338,8 @@ def test_the_recommended_method_is_named_if_another_is_not_measurably_better():
         ("spectral", 1.0): (0.901, 0.929, 0.912),
     }
     judgement = judged(close)
-    assert (
-        judgement.at(1.0)[0].label == "SGLD" and judgement.best(1.0).label == "Spectral"
-    )
+    assert judgement.at(1.0)[0].label == "SGLD"
+    assert judgement.best(1.0).label == "Spectral"
     clear = judged({**close, ("spectral", 1.0): (0.901, 0.931, 0.911)})
     assert clear.best(1.0).label == "SGLD"  # by little, but in each draw
     far = judged({**close, ("spectral", 1.0): (0.85, 1.02, 0.94)})

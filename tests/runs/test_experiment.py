@@ -58,7 +58,8 @@ def test_on_public_data_a_run_follows_from_its_specification(name, monkeypatch):
 def test_noise_on_private_data_cannot_be_repeated(catalogue):
     catalogue(films=dataclasses.replace(low_rank(), public=False))
     first, second = (run(spec(**BIAS, seed=1)) for _ in range(2))
-    assert arrays(first) != arrays(second) and first.key == second.key
+    assert arrays(first) != arrays(second)
+    assert first.key == second.key
     assert first.record.noise_is_reproducible is False
 
 
@@ -105,10 +106,8 @@ def test_whatever_changes_a_run_changes_its_key(change):
 def test_data_and_the_algorithm_s_version_are_in_the_key_and_no_idle_budget(
     monkeypatch,
 ):
-    before, als = (
-        run_key(spec(**BIAS), low_rank()),
-        spec(algorithm="als", budget=BUDGET),
-    )
+    before = run_key(spec(**BIAS), low_rank())
+    als = spec(algorithm="als", budget=BUDGET)
     assert run_key(spec(**BIAS), low_rank(1)) != before
     monkeypatch.setattr(PrivateBias, "version", PrivateBias.version + 1)
     assert run_key(spec(**BIAS), low_rank()) != before
@@ -189,7 +188,8 @@ def test_a_run_that_spends_other_than_planned_is_no_run():
 def test_figures_are_those_of_the_stored_model_on_held_out_ratings(parts, kind):
     fractions = {"test_fraction": 0.3, "validation_fraction": 0.2}
     run_spec = spec(**parts, split={"kind": kind, **fractions}, seed=4)
-    finished_run, split = run(run_spec), open_split(run_spec)
+    finished_run = run(run_spec)
+    split = open_split(run_spec)
     stored = RunRecord.model_validate_json(to_json(finished_run.record.to_dict()))
     again = Run(stored, finished_run.arrays)
     judge = by_split("ratings", split, seeds(run_spec.seed).split)
@@ -197,14 +197,14 @@ def test_figures_are_those_of_the_stored_model_on_held_out_ratings(parts, kind):
     assert finished_run.record.metrics == figures
     assert {by: tuple(groups) for by, groups in rows.items()} == again.record.buckets
     assert again.spec == run_spec.canonical()
-    personal, last = again.model.personal(split.history), finished_run.record.curves[-1]
+    personal = again.model.personal(split.history)
+    last = finished_run.record.curves[-1]
     for name, part in (("validation", split.validation), ("test", split.test)):
         errors = again.model.predict(personal, part.users, part.items) - part.values
         rmse = float(np.sqrt(np.mean(errors.astype(float) ** 2)))
         assert last[f"{name}_rmse"] == pytest.approx(rmse, rel=1e-6)
-    assert figures["rmse"] == pytest.approx(rmse) and figures["mae"] == pytest.approx(
-        np.abs(errors).mean()
-    )
+    assert figures["rmse"] == pytest.approx(rmse)
+    assert figures["mae"] == pytest.approx(np.abs(errors).mean())
 
 
 @pytest.mark.parametrize("asks", [1, 2, 3, 6])
@@ -238,21 +238,24 @@ def test_a_specification_explains_what_is_wrong_with_it(parts, words):
 def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow():
     parts = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
     reports = []
-    usual, every = (
-        run(spec(**parts)),
-        run(spec(**parts, curve_points=30), report=reports.append),
-    )
-    steps = [[point["step"] for point in it.record.curves] for it in (usual, every)]
-    assert (len(steps[0]), steps[0][0], steps[0][-1]) == (12, 1, 30)
+    usual = run(spec(**parts))
+    every = run(spec(**parts, curve_points=30), report=reports.append)
+    steps = [
+        [point["step"] for point in finished_run.record.curves]
+        for finished_run in (usual, every)
+    ]
+    assert len(steps[0]) == 12
+    assert steps[0][0] == 1
+    assert steps[0][-1] == 30
     assert max(np.diff(steps[0])) - min(np.diff(steps[0])) <= 1
     assert steps[1] == list(range(1, 31))
     assert usual.record.metrics == every.record.metrics
     assert usual.record.curves == tuple(
-        every.record.curves[int(it) - 1] for it in steps[0]
+        every.record.curves[int(step) - 1] for step in steps[0]
     )
     # keys from before it could be chosen
     assert "curve_points" not in usual.spec.model_dump()
-    assert [(it.step, it.steps, len(it.curves)) for it in reports] == [
+    assert [(report.step, report.steps, len(report.curves)) for report in reports] == [
         (step, 30, step) for step in range(1, 31)
     ]
     with pytest.raises(BadInput, match="curve_points"):

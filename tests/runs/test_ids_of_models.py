@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from sklearn.base import clone
 
 from dpmf import PlainRecommender, PrivateRecommender, fit, load_model
@@ -12,7 +13,9 @@ from dpmf_core.data.ids import canonical_texts
 from dpmf_core.runs.recommendations import places
 
 BOUNDS = (0.5, 5.0)
-USERS, ITEMS, EACH = 60, 40, 10
+USERS = 60
+ITEMS = 40
+EACH = 10
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +67,7 @@ def test_a_model_knows_its_users_and_items_by_ids_of_all_types(
     model = models[fitted_as]
     asked = with_ids(frame, IDS[asked_as])
     assert model.score(asked) == reference.score(frame)
-    np.testing.assert_array_equal(model.predict(asked), reference.predict(frame))
+    assert_array_equal(model.predict(asked), reference.predict(frame))
     expected = reference.recommend([3, 4], k=5)
     lists = model.recommend(IDS[asked_as](pd.Series([3, 4])), k=5)
     assert (
@@ -96,7 +99,7 @@ def test_a_saved_model_and_a_fit_know_ids_of_all_types(frame, asked_as, tmp_path
     for known in (model, loaded):
         assert list(map(int, known.recommend(own=own, k=4)["item"])) == expected
     pairs = with_ids(frame, to_type)
-    np.testing.assert_array_equal(model.predict(pairs), same.predict(frame))
+    assert_array_equal(model.predict(pairs), same.predict(frame))
 
 
 def test_a_model_of_an_earlier_version_with_two_texts_of_an_id_still_finds_ids():
@@ -114,9 +117,7 @@ def test_an_item_table_has_ids_of_all_types(frame, frame_as, table_as):
     table = pd.DataFrame({"item": IDS[table_as](ids), "year": 1990 + ids % 7})
     ratings = with_item_table(ratings_of(with_ids(frame, IDS[frame_as]), BOUNDS), table)
     expected = with_item_table(ratings_of(frame, BOUNDS), table.assign(item=ids))
-    np.testing.assert_array_equal(
-        ratings.item_features.values, expected.item_features.values
-    )
+    assert_array_equal(ratings.item_features.values, expected.item_features.values)
 
 
 def test_an_estimator_says_what_it_leaves_out_and_takes_the_declared_facts(frame):

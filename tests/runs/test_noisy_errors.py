@@ -59,7 +59,8 @@ def fit_run(data, algorithm="private-bias", **more):
 def by_user(finished_run):
     """Root of the mean over users of their mean squared errors, clipped; and how many users."""
     parts = split_of(finished_run)
-    test_ratings, half = parts.test, parts.test.shape.half_range
+    test_ratings = parts.test
+    half = parts.test.shape.half_range
     errors = test_ratings.values - finished_run.model.predict(
         finished_run.model.personal(parts.history),
         test_ratings.users,
@@ -84,7 +85,7 @@ def test_a_noisy_error_is_the_clipped_error_and_noise(clinic):
     share = (exact / made_half(finished_run)) ** 2
     # of the mean clipped error, to first order
     deviation = 2.0 * math.hypot(share, 1 - share) / users
-    spread = np.std([(it / made_half(finished_run)) ** 2 for it in noise])
+    spread = np.std([(release / made_half(finished_run)) ** 2 for release in noise])
     assert stats.chi2.cdf(DRAWS * (spread / deviation) ** 2, DRAWS) == pytest.approx(
         0.5, abs=0.495
     )
@@ -118,7 +119,8 @@ def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
     user = int(parts.test.users[0])
     theirs = parts.test.users == user
     step = whole - sums(parts.test.only(~theirs))
-    assert step[3] == 0.5 and np.linalg.norm(step) <= PairedErrors().sensitivity
+    assert step[3] == 0.5
+    assert np.linalg.norm(step) <= PairedErrors().sensitivity
     none = np.zeros((12, 0), np.float32)
     fives = Recommender((1.0, 5.0), 5.0, np.zeros(12, np.float32), none)
     far, near = (
@@ -131,7 +133,8 @@ def test_a_user_moves_the_sums_within_the_bound_and_blocks_by_no_bit(clinic):
     gone = sums(parts.test.only(~theirs), model=fives)
     assert np.linalg.norm(far - gone) == pytest.approx(PairedErrors().sensitivity)
     furthest = PairedErrors().sensitivity * PairedErrors().replace_one_factor
-    assert np.linalg.norm(far - near) == pytest.approx(furthest) == 1.0
+    assert np.linalg.norm(far - near) == 1.0
+    assert pytest.approx(furthest) == 1.0
 
 
 @pytest.mark.parametrize("share", [0.0, 0.05, 0.3, 0.5, 1.0])
@@ -141,16 +144,18 @@ def test_the_interval_holds_the_true_error(share, noise):
     truth = 2.0 * math.sqrt(share)
     draws = [share, 1 - share] + noise * np.random.default_rng(0).normal(size=(5000, 2))
     errors = [error_of_sums(*pair, noise, 2.0) for pair in draws.tolist()]
-    coverage = np.mean([it.low <= truth <= it.high for it in errors])
-    assert coverage >= 0.94 and all(
-        0 <= it.low <= it.value <= it.high <= 2 for it in errors
-    )
+    coverage = np.mean([error.low <= truth <= error.high for error in errors])
+    assert coverage >= 0.94
+    assert all(0 <= error.low <= error.value <= error.high <= 2 for error in errors)
     if noise == 0.01 and 0 < share < 1:
         assert coverage <= 0.96
 
 
 def test_the_deviation_of_a_score_is_that_of_its_draws():
-    n, error, half, noise = 5000, 0.9, 2.0, 5.0
+    n = 5000
+    error = 0.9
+    half = 2.0
+    noise = 5.0
     mean = (error / half) ** 2
     rng = np.random.default_rng(0)
     sums = np.array([n * mean, n * (1 - mean)]) + noise * rng.normal(size=(20_000, 2))
@@ -176,12 +181,17 @@ def made_half(finished_run):
 
 def test_each_release_enters_the_account(clinic):
     frame = sweep(
-        clinic, ["private-bias", "bias"], epsilons=[1.0], delta=DELTA, noisy_errors=0.5
+        clinic,
+        ["private-bias", "bias"],
+        epsilons=[1.0],
+        delta=DELTA,
+        noisy_errors=0.5,
     ).frame()
     noisy = frame[frame.algorithm == "private-bias"].iloc[0]
     raw = frame[frame.algorithm == "bias"].iloc[0]
     assert 0 < noisy.noisy_rmse < 3
-    assert math.isnan(raw.noisy_rmse) and "rmse" not in frame
+    assert math.isnan(raw.noisy_rmse)
+    assert "rmse" not in frame
     entry = account(clinic)
     assert entry.lines[-1].together == pytest.approx(0.5, rel=1e-6)
     mu = math.hypot(*(gaussian_mu(epsilon, DELTA) for epsilon in (1.0, 0.5)))

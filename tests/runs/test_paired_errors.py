@@ -115,7 +115,9 @@ def test_users_without_held_out_ratings_add_nothing_and_errors_that_overflow_cou
     model = Recommender.of_means(known.shape)
     assert not OpenCurator(none, Noise(NOTHING), {}).total(PairedErrors(), model).any()
     broken = Recommender.of_means(
-        known.shape, item_offsets=np.full(6, np.nan, np.float32), user_damping=None
+        known.shape,
+        item_offsets=np.full(6, np.nan, np.float32),
+        user_damping=None,
     )
     one = OpenCurator(of_one(3, 5), Noise(NOTHING), {}).total(PairedErrors(), broken)
     assert one[[0, 3]].tolist() == [0.5, 0.5]
@@ -154,7 +156,8 @@ def fall(error, difference):
 def test_intervals_hold_the_fall_in_95_of_100_draws(case, has_constant):
     n, z, error, own, constant = case
     statistic = PairedErrors.of(n, z, 1.0 if has_constant else 0.5)
-    scale, excess = z * statistic.sensitivity, 0.002
+    scale = z * statistic.sensitivity
+    excess = 0.002
     differences = (
         own / statistic.own_clip,
         (constant + excess) / statistic.constant_clip,

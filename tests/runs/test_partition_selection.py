@@ -61,7 +61,8 @@ def shows(sigma, threshold, names, trials=100_000):
 @pytest.mark.parametrize("sigma", [0.2, 8.0])
 def test_names_of_one_user_show_no_more_often_than_stated(sigma):
     """For the worst number of names exactly as often; five percent more noise is found."""
-    failure, most = 0.05, 40
+    failure = 0.05
+    most = 40
     threshold = threshold_event(sigma, failure, most).threshold
     rates = {names: shows(sigma, threshold, names) for names in (1, 5, most)}
     spread = 5 * math.sqrt(failure * (1 - failure) / 100_000)
@@ -79,7 +80,8 @@ def test_a_name_that_nobody_brought_never_passes():
     counts = np.append(np.zeros(10_000), [50.0, 70.0])
     noise = Noise(threshold_event(1.0, 0.2, 1), SEED)
     names, noisy = noise.names_over_threshold(ITEMS, counts)
-    assert names.tolist() == [10_001, 10_000] and abs(noisy - [70, 50]).max() < 6
+    assert names.tolist() == [10_001, 10_000]
+    assert abs(noisy - [70, 50]).max() < 6
 
 
 def divergence(epsilon, mu, failure, with_unit):
@@ -141,11 +143,8 @@ def test_the_plan_takes_its_share_whatever_is_found(relation):
     share = gaussian.mu(sequence(*without_failing), relation) ** 2 / budget.mu**2
     assert share == pytest.approx(0.16, rel=0.02)
     assert accounting.failure(first) == pytest.approx(1e-7, rel=1e-3)
-    assert (
-        normal_form(plan(None, items=True, units=True))
-        == normal_form(plan(budget, items=False, units=False))
-        == ()
-    )
+    assert normal_form(plan(None, items=True, units=True)) == ()
+    assert normal_form(plan(budget, items=False, units=False)) == ()
 
 
 def ratings(without=None):
@@ -246,17 +245,19 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth():
         curator.release(UnitCount(1e-6))
     counts = [curator.padded_count(UnitCount(1e-6))]
     counts += [curator.padded_count(UnitCount(0.5)) for _ in range(40)]
-    assert counts[0] is not None and None in counts
-    assert all(units is None or units >= 30 for units in counts)
+    assert counts[0] is not None
+    assert None in counts
+    for units in counts:
+        assert units is None or units >= 30
 
 
 def test_users_take_drawn_rows_and_the_others_stay_empty():
     data = ratings()
     slots_data = reshaped(data, PublicShape(units=41, slots=3))
     rows = slots(PublicShape(41, 3), 30)
-    assert (
-        len(set(rows.tolist())) == 30 and rows.max() < 41 and slots_data.n_users == 41
-    )
+    assert len(set(rows.tolist())) == 30
+    assert rows.max() < 41
+    assert slots_data.n_users == 41
     for user in range(30):
         mine = data.only(data.users == user)
         theirs = slots_data.only(slots_data.users == rows[user])
@@ -279,7 +280,8 @@ def test_the_kept_names_are_the_most_counted_ones():
 
 
 def test_the_count_is_above_the_truth_as_often_as_stated():
-    failure, trials = 0.02, 10_000
+    failure = 0.02
+    trials = 10_000
     leaf = PaddedCount(10.0, UNITS, 1.0, 1.0, failure)
     seeds = np.random.SeedSequence(4).spawn(trials)
     counts = np.array([Noise(leaf, seed).padded_count(UNITS, 1000) for seed in seeds])
@@ -306,7 +308,8 @@ def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation)
     assert record.guarantee.status == "PROVEN"
     assert record.guarantee.taken_as_public == ("the rating bounds",)
     statistics = [row.statistic for row in record.ledger]
-    assert statistics[:2] == [UNITS, ITEMS] and len(statistics) > 2
+    assert statistics[:2] == [UNITS, ITEMS]
+    assert len(statistics) > 2
     factor = 1 if relation == "add-remove" else 0
     squares = [
         count / leaf.noise_multiplier**2 * (1 if factor else leaf.replace_one_factor**2)
@@ -314,7 +317,8 @@ def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation)
     ]
     failing = [leaf.failure for leaf, _ in normal_form(record.event)]
     p = 1 - math.prod(1 - q for q in failing)
-    epsilon, mu = 8.0 + math.log1p(-p), math.sqrt(sum(squares))
+    epsilon = 8.0 + math.log1p(-p)
+    mu = math.sqrt(sum(squares))
     assert p + delta_of(mu, epsilon) == pytest.approx(1e-6, rel=1e-6)
     assert record.epsilon.exact == pytest.approx(8.0, rel=1e-9)
 
@@ -373,10 +377,8 @@ def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters):
     private = fit(letters, "oneshot-nmf", **released, **options)
     assert private.record.guarantee.status == "PROVEN"
     words = {word for topic in topics(private, 20) for word, _ in topic}
-    assert (
-        SECRET not in (samples_of(private).vocabulary or ())
-        and {"harbour", "museum"} <= words
-    )
+    assert SECRET not in (samples_of(private).vocabulary or ())
+    assert {"harbour", "museum"} <= words
 
 
 def notes(people=None):
@@ -386,7 +388,10 @@ def notes(people=None):
     X[:, 1] = 1  # everybody's
     X[2, 2] = X[4, 3] = X[5, 4] = 1
     samples = Samples.of(
-        csr_array(X), vocabulary=tuple("abcde"), unit="document", name="notes"
+        csr_array(X),
+        vocabulary=tuple("abcde"),
+        unit="document",
+        name="notes",
     )
     return samples if people is None else samples.of_people(np.array(people))
 

@@ -32,7 +32,8 @@ def parts(films, tmp_path):
 
 def same(run_spec, whole, parts):
     """The run in parts, whose model has the bits of the run in memory."""
-    there, here = run(run_spec, input_data=whole), run(run_spec, input_data=parts)
+    there = run(run_spec, input_data=whole)
+    here = run(run_spec, input_data=parts)
     assert there.arrays.keys() == here.arrays.keys()
     for name, array in there.arrays.items():
         assert np.array_equal(array, here.arrays[name]), name
@@ -109,8 +110,9 @@ def test_a_shape_is_released_as_in_memory(data, kind, tmp_path):
 
 def test_nmf_by_sums_explains_as_much(films, parts):
     run_spec = spec("nmf", parameters={"n_components": 4})
-    there, here = run(run_spec, input_data=films), run(run_spec, input_data=parts)
-    objective, reference = (it.record.metrics["objective"] for it in (here, there))
+    there = run(run_spec, input_data=films)
+    here = run(run_spec, input_data=parts)
+    objective, reference = (run.record.metrics["objective"] for run in (here, there))
     assert objective < 1.02 * reference
     assert here.record.metrics["trivial_objective"] > 1.3 * objective
 
@@ -172,4 +174,5 @@ def test_a_cancelled_run_stops_before_the_next_part(parts):
             stopped=lambda: len(reports) >= 15,
         )
     assert len(reports) == 15
-    assert reports[-1].part is not None and reports[-1].part[1] == 6
+    assert reports[-1].part is not None
+    assert reports[-1].part[1] == 6

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import yaml
+from numpy.testing import assert_allclose
 
 import dpmf
 from dpmf import fit, load_model
@@ -60,10 +61,13 @@ def mine_of(ids):
 
 def as_ours(run, mine, ids):
     """The predicted ratings of all items (n_items,) and the list of ten, by the run's own model."""
-    model, places = run.model, [ids.index(item) for item in mine]
+    model = run.model
+    places = [ids.index(item) for item in mine]
     if hasattr(model, "user_factors"):  # of the people who trained it
         model = replace(
-            model, user_factors=np.zeros((0, 0)), user_offsets=np.zeros((0, 0))
+            model,
+            user_factors=np.zeros((0, 0)),
+            user_offsets=np.zeros((0, 0)),
         )
     one = Ratings.of(
         [0] * len(mine),
@@ -89,15 +93,16 @@ def test_a_saved_model_predicts_and_recommends_as_the_run_does(
     folder = run.save(tmp_path / "model")
     loaded = load_model(folder)
     assert {path.name for path in folder.iterdir()} == FILES
-    assert loaded.epsilon == run.epsilon and loaded.guarantee == run.guarantee
+    assert loaded.epsilon == run.epsilon
+    assert loaded.guarantee == run.guarantee
     ids = tuple(loaded.item_ids)
     for mine in (mine_of(ids), {}):
         ratings, best = as_ours(run, mine, ids)
         table = loaded.recommend(own=mine)
         assert table["item"].tolist() == [ids[j] for j in best if j >= 0]
-        np.testing.assert_allclose(table["rating"], ratings[best[best >= 0]], atol=2e-5)
+        assert_allclose(table["rating"], ratings[best[best >= 0]], atol=2e-5)
         pairs = [("me", item) for item in ids]
-        np.testing.assert_allclose(loaded.predict(pairs, own=mine), ratings, atol=2e-5)
+        assert_allclose(loaded.predict(pairs, own=mine), ratings, atol=2e-5)
 
 
 def test_without_a_proof_no_epsilon_is_stated(tmp_path):
@@ -136,7 +141,7 @@ def test_public_features_and_titles_are_released(tmp_path):
     run = fit(data, "spectral", epsilon=3.0, item_features="public")
     arrays = np.load(save(run, tmp_path / "with") / "model.npz")
     assert arrays["item_feature_names"].tolist() == ["year"]
-    np.testing.assert_allclose(np.diff(arrays["item_features"][:, 0], 2), 0, atol=1e-6)
+    assert_allclose(np.diff(arrays["item_features"][:, 0], 2), 0, atol=1e-6)
     folder = save(fit(data, "spectral", epsilon=3.0), tmp_path / "without")
     assert "item_features" not in np.load(folder / "model.npz")
     finished_run = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
@@ -183,10 +188,12 @@ def test_the_statement_says_what_the_run_cost_and_how_its_noise_was_drawn(tmp_pa
     statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
     loss = statement["dp_flavor"]["bound_on_output_distance"]
     assert loss == statement["privacy_loss"]["privacy_parameters"]
-    assert loss["epsilon"] == pytest.approx(2.5) and loss["delta"] == 1e-6
+    assert loss["epsilon"] == pytest.approx(2.5)
+    assert loss["delta"] == 1e-6
     assert statement["product"]["intended_use"] == "our intended_use"
     (row,) = statement["implementation"]["mechanisms"]
-    assert row["noise"] == "discrete Gaussian" and row["count"] == 1
+    assert row["noise"] == "discrete Gaussian"
+    assert row["count"] == 1
     guarantee = run.record.guarantee
     unprotected = [*guarantee.taken_as_public, *guarantee.assumptions]
     assert statement["dp_flavor"]["unprotected_quantities"] == unprotected
@@ -201,7 +208,7 @@ def test_similar_items_are_those_of_the_nearest_direction(folder, tmp_path):
     for model in (run, load_model(saved)):
         near = model.similar_items("film-4", 5)
         assert near["item"].tolist() == [f"film-{j}" for j in order]
-        np.testing.assert_allclose(near["cosine"], (V @ V[4])[order], atol=1e-6)
+        assert_allclose(near["cosine"], (V @ V[4])[order], atol=1e-6)
     with pytest.raises(BadInput):  # it has no factors
         load_model(folder).similar_items("film-4")
 

@@ -57,7 +57,8 @@ def test_everybodys_list_is_the_one_in_memory(data, parts):
 @pytest.mark.parametrize("public", [True, False])
 def test_of_private_items_the_counts_are_forgotten_too(public, parts):
     data, reads = parts
-    own, few = replace(data, public=public), DataSpec(id="parts", top_items=12)
+    own = replace(data, public=public)
+    few = DataSpec(id="parts", top_items=12)
     filters.filtered(own, few)
     reads.read.clear()
     data_access.forget()

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
@@ -65,13 +66,15 @@ def test_a_run_comes_back_as_it_was_put(tmp_path):
     assert back.record == altered(small_run("a"), cached=True).record
     for name, array in small_run("a").arrays.items():
         assert back.arrays[name].dtype == array.dtype
-        np.testing.assert_array_equal(back.arrays[name], array)
+        assert_array_equal(back.arrays[name], array)
 
 
 def test_what_is_not_there_is_none(tmp_path):
     store = Store(tmp_path)
     assert store.get("a") is None
-    assert not store.has("a") and store.rows() == [] and store.summaries(["a"]) == {}
+    assert not store.has("a")
+    assert store.rows() == []
+    assert store.summaries(["a"]) == {}
     for ask in (
         store.delete,
         store.owner,
@@ -92,10 +95,8 @@ def test_rows_are_light_and_newest_first(tmp_path):
         "tags": "mine, old",
     }  # fmt: skip
     assert {name: row[name] for name in expected} == expected
-    assert (
-        store.epsilons("small", "dpals") == [2.0]
-        and store.epsilons("small", "als") == []
-    )
+    assert store.epsilons("small", "dpals") == [2.0]
+    assert store.epsilons("small", "als") == []
 
 
 def test_what_is_not_finite_is_null(tmp_path):
@@ -145,8 +146,10 @@ def test_owner_and_pin_stay_with_a_run(tmp_path):
     store.annotate("b", "a note", "one, two , one")
     store.put(small_run("b", fill=3.0), owner="another")
     assert [store.owner(key) for key in "ab"] == ["of a", "of b"]
-    assert store.keep_at_most(3, besides="c") == 1 and store.keep_at_most(3) == 0
-    assert sorted(store.run_keys()) == ["a", "b", "c"] and store.count() == 3
+    assert store.keep_at_most(3, besides="c") == 1
+    assert store.keep_at_most(3) == 0
+    assert sorted(store.run_keys()) == ["a", "b", "c"]
+    assert store.count() == 3
     with pytest.raises(BadInput):
         store.annotate("b", "x" * 2001, "")
     rows = {
@@ -157,7 +160,8 @@ def test_owner_and_pin_stay_with_a_run(tmp_path):
         "b": (False, "a note", "one, two"),
         "c": (False, "", ""),
     }
-    assert store.sizes().keys() == rows.keys() and min(store.sizes().values()) > 500
+    assert store.sizes().keys() == rows.keys()
+    assert min(store.sizes().values()) > 500
 
 
 def test_a_run_is_found_by_its_specification(tmp_path):
@@ -169,14 +173,19 @@ def test_a_run_is_found_by_its_specification(tmp_path):
     store = Store(tmp_path)
     store.put(run := execution.run(spec))
     data_access.forget("cinema-small")
-    assert store.find_runs([spec]) == store.find_all([spec]) == [None]
+    assert store.find_runs([spec]) == [None]
+    assert store.find_all([spec]) == [None]
     whole = store.whole(spec)  # which opens the data
     assert whole.key == run.key
     found, other = store.find_runs([spec, shipped])
-    assert found.record == whole.record and found.arrays.keys()
-    assert other.record.cached and not other.arrays
+    assert found.record == whole.record
+    assert found.arrays.keys()
+    assert other.record.cached
+    assert not other.arrays
     assert other.spec == shipped.canonical()
-    assert [it and it["key"] for it in store.find_all([shipped, spec])] == [
+    assert [
+        summary and summary["key"] for summary in store.find_all([shipped, spec])
+    ] == [
         other.key,
         run.key,
     ]
@@ -201,13 +210,16 @@ def test_a_damaged_run_is_named_never_served_and_can_be_deleted(tmp_path, harm):
     assert "run a " in problem
     with pytest.raises(DamagedRun):
         store.get("a")
-    assert store.get("b") is not None and store.count() == 3 and len(store.rows()) >= 2
+    assert store.get("b") is not None
+    assert store.count() == 3
+    assert len(store.rows()) >= 2
     store.put(small_run("a"))
     assert store.check() == []
     with sqlite3.connect(store.path) as db:
         db.execute(harm)
     store.delete("a")
-    assert store.check() == [] and store.run_keys() == ["b", "c"]
+    assert store.check() == []
+    assert store.run_keys() == ["b", "c"]
 
 
 def test_a_file_that_is_no_store_is_named(tmp_path):
@@ -270,10 +282,13 @@ def test_a_full_disk_is_an_error_and_the_store_goes_on(tmp_path):
         return full.put(Run(small_run("b").record, {"item_factors": np.ones(10**4)}))
 
     answer = in_a_child(fill)
-    assert answer.startswith("BadInput: ") and str(store.path) in answer
-    assert store.check() == [] and store.run_keys() == ["a"]
+    assert answer.startswith("BadInput: ")
+    assert str(store.path) in answer
+    assert store.check() == []
+    assert store.run_keys() == ["a"]
     store.put(small_run("b"))
-    assert store.check() == [] and store.run_keys() == ["a", "b"]
+    assert store.check() == []
+    assert store.run_keys() == ["a", "b"]
 
 
 def test_a_read_only_store_is_a_sentence(tmp_path):
@@ -292,7 +307,8 @@ def test_a_read_only_store_is_a_sentence(tmp_path):
         return Store(folder)
 
     answer = in_a_child(act)
-    assert answer.startswith("BadInput: ") and str(folder) in answer
+    assert answer.startswith("BadInput: ")
+    assert str(folder) in answer
     folder.chmod(0o755)
     store.path.chmod(0o644)
     assert Store(folder).count() == 3
@@ -356,7 +372,8 @@ def test_several_processes_open_a_new_store_at_the_same_moment(tmp_path):
         process.stdin.flush()
     assert [process.wait() for process in processes] == [0] * 3
     store = Store(tmp_path)
-    assert store.check() == [] and sorted(store.run_keys()) == list("012")
+    assert store.check() == []
+    assert sorted(store.run_keys()) == list("012")
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
@@ -364,11 +381,9 @@ def test_killed_before_or_after_the_commit(tmp_path, moment):
     store = Store(tmp_path)
     store.put(small_run("early"))
     assert spawn(PUT_AND_DIE, str(tmp_path), moment).wait() == -signal.SIGKILL
-    assert (
-        store.check() == []
-        and store.has("early")
-        and store.has("cut") is (moment == "after")
-    )
+    assert store.check() == []
+    assert store.has("early")
+    assert store.has("cut") is (moment == "after")
     store.put(small_run("later"))  # the lock went with its process
     assert store.has("later")
 
@@ -376,7 +391,8 @@ def test_killed_before_or_after_the_commit(tmp_path, moment):
 def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_path):
     writers = [spawn(PUT_FOR_EVER, str(tmp_path), name) for name in "xy"]
     for writer, number in itertools.product(writers, range(20)):
-        assert writer.stdout and writer.stdout.readline() == f"{number}\n"
+        assert writer.stdout
+        assert writer.stdout.readline() == f"{number}\n"
     reports = []
     for writer in writers:
         writer.kill()
@@ -391,11 +407,13 @@ def test_killed_at_any_moment_two_writers_lose_nothing_that_was_confirmed(tmp_pa
 
 def test_a_copy_of_the_one_file_is_whole_after_a_checkpoint(tmp_path):
     """Also next to another process that has the store open."""
-    store, other = three(tmp_path / "store"), Store(tmp_path / "store")
+    store = three(tmp_path / "store")
+    other = Store(tmp_path / "store")
     store.checkpoint()
     copy = tmp_path / "copy"
     copy.mkdir()
     (copy / FILE).write_bytes(store.path.read_bytes())
-    assert Store(copy).run_keys() == other.run_keys() == ["a", "b", "c"]
+    assert Store(copy).run_keys() == ["a", "b", "c"]
+    assert other.run_keys() == ["a", "b", "c"]
     store.put(small_run("d"))  # it goes on
     assert other.run_keys() == ["a", "b", "c", "d"]

@@ -82,12 +82,14 @@ def test_a_sweep_is_refused_whole_before_its_first_run():
 
 def test_summaries_hold_every_draw_and_only_finished_runs():
     points = sweep(
-        methods=[{"algorithm": "dpals"}], seeds=(0, 1, 2), epsilons=(1.0,)
+        methods=[{"algorithm": "dpals"}],
+        seeds=(0, 1, 2),
+        epsilons=(1.0,),
     ).points()
     runs = runs_of(points)
     assert [
-        (it.median, it.low, it.high, it.draws)
-        for it in Draws.of_runs(points, runs).measured("rmse")
+        (measured.median, measured.low, measured.high, measured.draws)
+        for measured in Draws.of_runs(points, runs).measured("rmse")
     ] == [(1.1, 1.0, 1.2, (1.0, 1.1, 1.2))]
     del runs[points[2].key]
     assert Draws.of_runs(points, runs).measured("rmse")[0].draws == (1.0, 1.1)

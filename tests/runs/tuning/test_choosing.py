@@ -137,7 +137,8 @@ def at(answer, method, epsilon):
 )
 def test_the_cheapest_or_the_best_that_keeps_what_was_asked(wishes, method, epsilon):
     best = answer_of(question(**wishes)).best
-    assert (best.algorithm, best.epsilon) == (method, epsilon)
+    assert best.algorithm == method
+    assert best.epsilon == epsilon
 
 
 @pytest.mark.parametrize("wishes", [{"keep": 0.9}, {"reach": 0.8}])
@@ -164,13 +165,15 @@ def test_where_sharing_is_worth_nothing_there_is_no_share_to_keep():
     figures = {("bmf", None): (0.995, 0.996), ("spectral", 2.0): (0.997, 0.997)}
     answer = answer_of(question(keep=0.5), figures)
     title = "Sharing is worth nothing measurable here, so there is no share to keep"
-    assert answer.best is None and wording.headline(answer) == title
+    assert answer.best is None
+    assert wording.headline(answer) == title
     report(replace(small_finding(), answer=answer))
 
 
 def test_the_evidence_has_the_scale_an_interval_costs_the_next_best_and_less_epsilon():
     answer = answer_of(question())
-    judgement, best = answer.judgement, answer.best
+    judgement = answer.judgement
+    best = answer.best
     cost = conclusions.cost_words(judgement, judgement.cost(best))
     assert wording.headline(answer) == f"Use Spectral at ε = 2: it {KEEPS}"
     assert wording.sentences(answer) == [
@@ -194,11 +197,8 @@ def test_every_candidate_also_runs_without_noise_next_to_the_ends_of_the_scale()
     }
     assert without_noise == set(runs.methods)
     others = {point.spec.algorithm for point in runs.points if point.epsilon is None}
-    assert (
-        others - without_noise
-        == {"bmf", *floors("rmse")}
-        == {"bmf", "global-mean", "user-mean"}
-    )
+    assert others - without_noise == {"bmf", "global-mean", "user-mean"}
+    assert {"bmf", *floors("rmse")} == {"bmf", "global-mean", "user-mean"}
 
 
 def test_lists_are_compared_with_the_better_of_two_methods_without_privacy():
@@ -224,7 +224,8 @@ def test_lists_are_ranked_by_the_share_that_is_printed():
     }
     one_question = question(goal="lists", spend=2.0)
     answer = Answer(one_question, table(figures, "recall_at_20").by("recall_at_20"))
-    assert (answer.best.algorithm, answer.next_best.algorithm) == ("dpals", "spectral")
+    assert answer.best.algorithm == "dpals"
+    assert answer.next_best.algorithm == "spectral"
     assert answer.best.median < answer.next_best.median
     kept = [row[2] for row in answer.rows]
     assert kept == ["72%", "70%"]
@@ -277,11 +278,14 @@ def private_finding(**parts):
 def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
     finding = small_finding(parameters={"rank": 3})
     cells = [
-        it for it in json.loads(notebook(finding))["cells"] if it["cell_type"] == "code"
+        cell
+        for cell in json.loads(notebook(finding))["cells"]
+        if cell["cell_type"] == "code"
     ]
     again = calls_of("".join(cells[1]["source"]))["choose"]
     assert again == {"goal": "ratings", **finding.again_keywords}
-    assert not any("subprocess.run" in "".join(cell["source"]) for cell in cells[1:])
+    for cell in cells[1:]:
+        assert "subprocess.run" not in "".join(cell["source"])
     training = "".join(cells[-1]["source"])
     given = calls_of(training)["fit"]
     assert given == {"epsilon": 2.0, "delta": DELTA, "split": None, "rank": 3}
@@ -322,7 +326,8 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     assert before.run.algorithm == "spectral"
     assert finding.run.algorithm == "dpals"
     assert "use DPALS at ε = 2: a private selection" in finding.headline
-    assert "DPALS" in finding.name and "DPALS" in finding.summary
+    assert "DPALS" in finding.name
+    assert "DPALS" in finding.summary
     # the range is about another method
     assert "falls" not in finding.headline + finding.summary
     assert (
@@ -331,9 +336,11 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     )
     assert CHOSEN_ON_WORLDS in report(before)
     assert CHOSEN_ON_WORLDS not in report(finding) + notebook(finding)
-    assert "3.29" in finding.cost and finding.cost in html.unescape(report(finding))
+    assert "3.29" in finding.cost
+    assert finding.cost in html.unescape(report(finding))
     none = before.with_selection(replace(result, score=None, winner={}, interval=None))
-    assert none.algorithm == "spectral" and none.sentence == before.sentence
+    assert none.algorithm == "spectral"
+    assert none.sentence == before.sentence
     same = before.with_selection(replace(result, winner={"method": "spectral"}))
     assert same.sentences == before.sentences
 
@@ -386,8 +393,10 @@ def test_methods_that_are_not_told_apart_are_both_in_the_title():
     )
     assert finding.run.algorithm == "spectral"
     record = export(finding)
-    assert record["is_undecided"] and record["no_difference"] == ["dpals"]
-    assert NO_DIFFERENCE in report(finding) and NO_DIFFERENCE in notebook(finding)
+    assert record["is_undecided"]
+    assert record["no_difference"] == ["dpals"]
+    assert NO_DIFFERENCE in report(finding)
+    assert NO_DIFFERENCE in notebook(finding)
 
 
 # ---- private data: a range over worlds -----------------------------------------------------------
@@ -450,7 +459,8 @@ def test_a_range_is_a_fall_a_rise_or_both(low, high, words):
 def test_a_scale_that_is_not_of_stars_is_not_called_so():
     declared = replace(DECLARED, bounds=(-10.0, 10.0), step=None)
     said = " ".join(private_finding(asks={"data": {"id": declared.id}}).sentences)
-    assert "stars" not in said and "0.27 on the scale of the ratings" in said
+    assert "stars" not in said
+    assert "0.27 on the scale of the ratings" in said
 
 
 def test_no_document_about_private_data_promises_a_share_or_a_confidence():
@@ -459,17 +469,20 @@ def test_no_document_about_private_data_promises_a_share_or_a_confidence():
     assert record["measured_on"] == "simulated worlds of the declared shape"
     for document in (report(finding), notebook(finding), json.dumps(record)):
         text = html.unescape(document)
-        assert "95%" not in text and "falls by up to 0.10 stars" in text
+        assert "95%" not in text
+        assert "falls by up to 0.10 stars" in text
         assert "nothing public tells which" in text
     assert record["range"]["worth"] == pytest.approx((0.05, 0.27))
     at_two = next(one for one in record["range"]["at"] if one["epsilon"] == 2.0)
     assert at_two["gain"] == pytest.approx((-0.01, 0.10))
-    assert record["algorithm"] == "spectral" and "best" not in record
+    assert record["algorithm"] == "spectral"
+    assert "best" not in record
 
 
 def test_the_command_that_computes_a_range_again_needs_no_data():
     again = private_finding().again_arguments
-    assert again[:3] == ["choose", "--dataset", DECLARED.id] and "--spend" in again
+    assert again[:3] == ["choose", "--dataset", DECLARED.id]
+    assert "--spend" in again
 
 
 def test_a_group_s_worlds_have_the_epsilon_of_one_person():
@@ -494,9 +507,8 @@ def test_page_notebook_and_json_have_the_numbers_of_the_answer():
     best = finding.answer.best
     record = export(finding)
     assert record["best"]["share_kept"] == finding.answer.judgement.share(best)
-    assert (
-        record["best"]["draws"] == best.draws and record["best"]["rmse"] == best.median
-    )
+    assert record["best"]["draws"] == best.draws
+    assert record["best"]["rmse"] == best.median
     assert record["floor"]["method"] == "user-mean"
     for document in (
         report(finding),
@@ -504,7 +516,8 @@ def test_page_notebook_and_json_have_the_numbers_of_the_answer():
         json.dumps(record["sentences"]),
     ):
         assert "keeps 1% to 129%" in document
-    assert KEEPS in finding.headline and KEEPS in finding.summary
+    assert KEEPS in finding.headline
+    assert KEEPS in finding.summary
 
 
 # ---- more draws ----------------------------------------------------------------------------------
@@ -514,7 +527,9 @@ class World:
     """Figures of runs by hand: the better of the first two methods depends on `gap`."""
 
     def __init__(self, gap=0.0, spread=0.0):
-        self.gap, self.spread, self.tables = gap, spread, []
+        self.gap = gap
+        self.spread = spread
+        self.tables = []
 
     def read(self, points):
         self.tables.append(points)
@@ -555,10 +570,13 @@ def runs_of_first_draws(**parts):
 
 
 def test_a_decided_question_gets_no_more_draws():
-    runs, world = runs_of_first_draws(), World(gap=0.02)
+    runs = runs_of_first_draws()
+    world = World(gap=0.02)
     points, answer = find(runs, world.read)
-    assert points == runs.points and len(world.tables) == 1
-    assert answer.best.algorithm == "spectral" and not answer.is_undecided
+    assert points == runs.points
+    assert len(world.tables) == 1
+    assert answer.best.algorithm == "spectral"
+    assert not answer.is_undecided
 
 
 def test_close_methods_get_more_draws_at_the_epsilon_of_the_answer_alone():
@@ -567,7 +585,8 @@ def test_close_methods_get_more_draws_at_the_epsilon_of_the_answer_alone():
     every = list(range(MANY))
     assert world.further == {("spectral", 2.0): every, ("dpals", 2.0): every}
     assert len(world.tables) == 1 + len(MORE)
-    assert answer.is_undecided and len(answer.best.draws) == MANY
+    assert answer.is_undecided
+    assert len(answer.best.draws) == MANY
     names = ("global-mean", "user-mean", "bmf")
     for name in names:
         assert [point.spec.algorithm for point in points].count(name) == MANY
@@ -578,7 +597,8 @@ def test_close_methods_get_more_draws_at_the_epsilon_of_the_answer_alone():
 def test_more_draws_end_as_soon_as_the_difference_is_found():
     world = World(gap=0.0035, spread=0.001)
     _, answer = find(runs_of_first_draws(), world.read)
-    assert len(answer.best.draws) == MORE[0] and not answer.is_undecided
+    assert len(answer.best.draws) == MORE[0]
+    assert not answer.is_undecided
     assert wording.headline(answer).startswith("Use Spectral at ε = 2")
 
 
@@ -593,8 +613,10 @@ def test_an_interval_that_is_too_wide_gets_more_draws_of_the_best_alone():
 def test_the_same_question_gets_the_same_draws():
     points, answer = find(runs_of_first_draws(), World(spread=0.001).read)
     points_again, answer_again = find(runs_of_first_draws(), World(spread=0.001).read)
-    assert points == points_again and answer.rows == answer_again.rows
-    assert (answer.best, answer.rivals) == (answer_again.best, answer_again.rivals)
+    assert points == points_again
+    assert answer.rows == answer_again.rows
+    assert answer.best == answer_again.best
+    assert answer.rivals == answer_again.rivals
 
 
 def test_before_all_runs_have_finished_there_is_no_answer():
@@ -612,7 +634,8 @@ def test_before_all_runs_have_finished_there_is_no_answer():
         return replace(world.read(points), missing=extra)
 
     points, answer = find(runs, read_first)
-    assert answer is None and len(points) > len(runs.points)
+    assert answer is None
+    assert len(points) > len(runs.points)
 
 
 # ---- the total of a decision ---------------------------------------------------------------------
@@ -687,7 +710,8 @@ def test_what_is_trained_already_is_not_planned_again():
     assert finding.decision.total.epsilon == pytest.approx(exact, rel=1e-6)
     assert "planned" not in finding.summary + finding.training
     before = private_finding(earlier=earlier)
-    assert before.decision.total.epsilon > exact and "planned 2.00" in before.summary
+    assert before.decision.total.epsilon > exact
+    assert "planned 2.00" in before.summary
     # without an account, as of public data, or without the entry in it, the training counts
     for charges in ((), (planned_run(1.0, DELTA),)):
         counted = private_finding(earlier=charges, is_trained_on_all=True).decision
@@ -737,7 +761,8 @@ def test_for_a_group_everything_counts_for_the_group():
     )
     assert "per group of up to 3 people" in selected.summary
     another = replace(selected, earlier=(replace(spec_charge(spec), title="another"),))
-    assert another.decision is None and another.summary.startswith("No total is known")
+    assert another.decision is None
+    assert another.summary.startswith("No total is known")
 
 
 def spec_charge(spec):
@@ -746,7 +771,9 @@ def spec_charge(spec):
 
 def test_the_exception_of_a_selection_bounds_simulated_selections():
     """Trials of one Gaussian figure each; the best is the largest, as with a score that it is."""
-    delta, mean, mu = 1e-2, 3.0, 0.8
+    delta = 1e-2
+    mean = 3.0
+    mu = 0.8
     event = Gaussian(1 / mu)
     price = price_of_best(event, "geometric", mean, delta)
     bound = exception_of_best(event, "geometric", mean, price)
@@ -758,7 +785,8 @@ def test_the_exception_of_a_selection_bounds_simulated_selections():
         below = norm.cdf(x - shift)
         return norm.pdf(x - shift) * mean / (mean - (mean - 1) * below) ** 2
 
-    with_you, without = density_of_best(mu), density_of_best(0.0)
+    with_you = density_of_best(mu)
+    without = density_of_best(0.0)
     assert with_you.sum() * step == pytest.approx(1.0, rel=1e-3)
     loss = np.log(with_you / without)
     truth = with_you[loss > price].sum() * step

@@ -145,7 +145,11 @@ def test_an_account_that_holds_a_step_is_not_charged_twice_and_one_that_lost_it_
 
 def fall(value, low, high):
     price = FallPrice(
-        epsilon=0.1, delta=DELTA, relation=Relation.ADD_REMOVE, together=2.1, ledger=()
+        epsilon=0.1,
+        delta=DELTA,
+        relation=Relation.ADD_REMOVE,
+        together=2.1,
+        ledger=(),
     )
     return FallRecord(
         value=value, low=low, high=high, floor="own mean", constant=3.0, error=0.9,
@@ -175,15 +179,14 @@ def test_a_measurement_replaces_the_prediction_everywhere():
     assert finding.sentence.lower() == said.lower()
     for text in documents_of(finding):
         assert "the error of a person falls by 0.031 stars (0.025 to 0.037)" in text
-        assert "nothing public tells which" not in text and "keeps" not in text
+        assert "nothing public tells which" not in text
+        assert "keeps" not in text
     assert report(finding).count(">measured</text>") == 1  # a line of the chart
     assert ">measured</text>" not in report(finding_at(2.0))
     record = export(finding)
     assert record["measured_on"] == measured_wording.MEASURED
-    assert (
-        record["measured"][0]["fall"]["value"] == 0.031
-        and record["contradiction"] is None
-    )
+    assert record["measured"][0]["fall"]["value"] == 0.031
+    assert record["contradiction"] is None
     assert "simulated worlds of the declared shape gave -0.01 to 0.10" in " ".join(
         finding.sentences
     )
@@ -201,7 +204,8 @@ def test_a_measurement_replaces_the_prediction_everywhere():
 )
 def test_what_contradicts_the_prediction_is_said_first(interval, words):
     finding = with_fall(*interval)
-    assert words in finding.sentences[0] and "-0.01 to 0.10" in finding.sentences[0]
+    assert words in finding.sentences[0]
+    assert "-0.01 to 0.10" in finding.sentences[0]
     assert finding.summary.split(": ", 1)[1].startswith("The measurement contradicts")
     for text in documents_of(finding):
         assert words in text
@@ -232,7 +236,8 @@ def test_a_fall_that_may_be_none_is_not_called_one(interval, words):
 def test_from_own_means_alone_only_less_than_predicted_contradicts():
     """A constant may be better than own means; then the fall from the better is smaller."""
     expected = finding_at(2.0).expected
-    above, below = NoisyError(0.2, 0.15, 0.25), NoisyError(-0.2, -0.25, -0.15)
+    above = NoisyError(0.2, 0.15, 0.25)
+    below = NoisyError(-0.2, -0.25, -0.15)
     for one, contradicts in ((above, False), (below, True)):
         words = measured_wording.contradiction(expected, 2.0, one, own_mean_only=True)
         assert bool(words) is contradicts
@@ -244,7 +249,8 @@ def test_what_a_doubling_brought_is_told_with_the_noise_of_both():
     spec = finding_at(2.0).work(DataSpec(id="clinic"), 0.1).spec
     before = AnswerStep(spec, 1.0, fall(0.02, 0.01, 0.05), ())
     last = AnswerStep(spec, 2.0, fall(0.12, 0.08, 0.13), ())
-    low, high = 0.10 - math.hypot(0.04, 0.03), 0.10 + math.hypot(0.01, 0.01)
+    low = 0.10 - math.hypot(0.04, 0.03)
+    high = 0.10 + math.hypot(0.01, 0.01)
     words = measured_wording.gained_words([before, last], " stars")
     assert f"by 0.100 stars more ({low:.3f} to {high:.3f}, 95%)" in words
     same = AnswerStep(spec, 2.0, fall(0.03, 0.0, 0.06), ())
@@ -257,17 +263,23 @@ def test_what_a_doubling_brought_is_told_with_the_noise_of_both():
 def test_a_step_with_other_parameters_is_no_measurement_of_the_answer():
     finding = with_fall(0.031, 0.025, 0.037)
     other = replace(finding, parameters={"rank": 3})
-    assert other.step is None and other.fall is None
+    assert other.step is None
+    assert other.fall is None
     assert other.sentence == replace(other, steps=()).sentence
 
 
 def test_lists_have_no_measured_error():
     finding = with_fall(0.031, 0.025, 0.037)
     of_lists = Question.parse(
-        data={"id": DECLARED.id}, delta=DELTA, spend=2.0, goal="lists"
+        data={"id": DECLARED.id},
+        delta=DELTA,
+        spend=2.0,
+        goal="lists",
     )
     other = replace(finding, question=of_lists)
-    assert other.step is None and other.fall is None and not other.contradiction
+    assert other.step is None
+    assert other.fall is None
+    assert not other.contradiction
     with pytest.raises(dpmf.BadInput, match="about lists"):
         other.work(DataSpec(id="clinic"), 0.1)
 

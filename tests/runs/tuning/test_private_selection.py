@@ -61,7 +61,9 @@ def test_the_price_is_that_of_training_and_score_together():
     prices = price_of_choosing(Gaussian(5.0), 10, 1e-6)
     for law in SHAPES:
         assert spec(
-            search=halves, distribution=law, score_noise=5 * math.sqrt(2)
+            search=halves,
+            distribution=law,
+            score_noise=5 * math.sqrt(2),
         ).epsilon == pytest.approx(prices.best_of[law], rel=1e-6)
     cheapest = min(prices.best_of, key=lambda law: prices.best_of[law])
     assert spec(search=halves).distribution == cheapest
@@ -113,10 +115,8 @@ def test_the_best_noisy_score_is_what_leaves(monkeypatch):
     assert "0.80" in result.floor_words
     assert result.winner == {name: trials[1].spec.parameters[name] for name in SEARCH}
     assert len({run.spec.seed for run in trials}) == 3
-    assert (
-        "0.9" not in json.dumps(result.export()["winner"])
-        and "trials" not in result.export()
-    )
+    assert "0.9" not in json.dumps(result.export()["winner"])
+    assert "trials" not in result.export()
 
 
 def test_no_trial_at_all_releases_nothing(monkeypatch):
@@ -134,7 +134,8 @@ def test_the_same_specification_selects_the_same_on_public_data_and_not_on_priva
     public = private_selection.open_anywhere(spec().data)
     private = dataclasses.replace(public, public=False)
     monkeypatch.setattr(private_selection, "open_anywhere", lambda data_spec: private)
-    first, second = spec().measure(), spec().measure()
+    first = spec().measure()
+    second = spec().measure()
     assert first.score != second.score
 
 
@@ -143,7 +144,8 @@ def test_nothing_of_a_selection_is_stored(tmp_path, monkeypatch):
     try:
         job = engine.measure(spec(distribution="geometric", trials=2.0))
         assert job.result(WAIT).epsilon > 2
-        assert not list(engine.store.rows()) and not (tmp_path / "tune").exists()
+        assert not list(engine.store.rows())
+        assert not (tmp_path / "tune").exists()
         assert job.progress is None or (job.progress.step, job.progress.steps) == (0, 0)
     finally:
         engine.close()
@@ -163,7 +165,10 @@ def test_releases_without_a_gaussian_curve_are_refused(algorithm, is_refused):
     parameters = {"reading": "posterior-sample"} if algorithm == "sgld" else {}
     budget = {"epsilon": 2.0, "delta": 1e-6}
     run = RunSpec.parse(
-        data={"id": "small"}, algorithm=algorithm, parameters=parameters, budget=budget
+        data={"id": "small"},
+        algorithm=algorithm,
+        parameters=parameters,
+        budget=budget,
     )
     ready = prepare(run, private_selection.open_anywhere(search().data).shape)
     ledger = normal_form(ready.plan)
@@ -185,7 +190,9 @@ def test_releases_without_a_gaussian_curve_are_refused(algorithm, is_refused):
             }
         },
         {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}}},
-        *({"trials": 1.0}, {"score_noise": 0.0}, {"distribution": "uniform"}),
+        {"trials": 1.0},
+        {"score_noise": 0.0},
+        {"distribution": "uniform"},
     ],
     ids=str,
 )

@@ -105,7 +105,8 @@ def test_a_trial_sees_no_test_rating():
     whole = split(open_ratings(spec.data), SplitSpec(validation_fraction=0.1), 0)
     trial_seeds = {spec.trial({}, draw).seed for draw in range(3)}
     fresh_seeds = {one.seed for one in spec.fresh({"rank": 2}).values()}
-    assert trial_seeds == {0, 1, 2} and fresh_seeds == {3, 4, 5, 6, 7}
+    assert trial_seeds == {0, 1, 2}
+    assert fresh_seeds == {3, 4, 5, 6, 7}
 
     def pairs(part):
         return set(zip(part.users.tolist(), part.items.tolist(), strict=True))
@@ -146,10 +147,8 @@ def test_a_trial_is_the_mean_of_its_draws_with_their_interval(engine, tmp_path):
     ]
     assert tune_spec().key != tune_spec(draws=3).key
     one = Search(tune_spec(), 1, engine, folder=tmp_path / "t")
-    assert (
-        run_to_end(one).trials[0].interval is None
-        and len(one.trials[0].measured.draws) == 1
-    )
+    assert run_to_end(one).trials[0].interval is None
+    assert len(one.trials[0].measured.draws) == 1
 
 
 def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path):
@@ -158,8 +157,11 @@ def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path):
     search.advance()
     assert [job.spec.seed for job in engine.jobs] == [0, 1, 2]
     for job, score in zip(engine.jobs[:2], (0.9, 1.1), strict=True):
-        job.score, job.state = score, "done"
-    assert search.advance() and len(engine.jobs) == 3 and search.best is None
+        job.score = score
+        job.state = "done"
+    assert search.advance()
+    assert len(engine.jobs) == 3
+    assert search.best is None
     engine.jobs[2].state = "cancelled"
     search.advance()
     assert [trial.state for trial in search.trials] == ["stopped", "running"]
@@ -215,7 +217,11 @@ class Fake:
 
     def submit(self, spec, priority=0):
         job = SimpleNamespace(
-            spec=spec, state="running", progress=None, bad_input=False, error=None
+            spec=spec,
+            state="running",
+            progress=None,
+            bad_input=False,
+            error=None,
         )
         job.cancel = lambda: setattr(job, "state", "cancelled")
         job.result = lambda timeout=None: SimpleNamespace(
@@ -238,13 +244,15 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path):
             ({"step": 1.0, "test_rmse": 1.0}, {"step": 2.0, "test_rmse": 0.9}),
         )
         search.advance()
-        job.score, job.state = 0.9, "done"
+        job.score = 0.9
+        job.state = "done"
     search.advance()
     fair = engine.jobs[5]
     fair.progress = Progress(1, 3, 0.1, ({"step": 1.0, "test_rmse": 0.8},))
     search.advance()
     assert fair.state == "running"
-    fair.score, fair.state = 0.7, "done"
+    fair.score = 0.7
+    fair.state = "done"
     search.advance()
     poor = engine.jobs[6]
     poor.progress = Progress(1, 3, 0.1, ({"step": 1.0, "test_rmse": 5.0},))
@@ -260,10 +268,8 @@ def test_every_draw_and_every_score_of_a_trial_is_paid_for():
     assert scored.single == pytest.approx(
         epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5)
     )
-    thrice, mu = (
-        price(Gaussian(3.0), 5.0, 10, budget, 3),
-        math.sqrt(3 * (1 / 9 + 1 / 25)),
-    )
+    thrice = price(Gaussian(3.0), 5.0, 10, budget, 3)
+    mu = math.sqrt(3 * (1 / 9 + 1 / 25))
     assert thrice.single == pytest.approx(epsilon(Gaussian(1 / mu), 1e-5))
     assert thrice.all_shown == pytest.approx(
         epsilon(Gaussian(1 / (mu * math.sqrt(10))), 1e-5)
@@ -312,19 +318,19 @@ def test_a_cut_search_goes_on_without_computing_anything_again(engine, tmp_path)
 
 
 def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path):
-    engine, spec = Fake(), tune_spec(search={"rank": {"low": 1, "high": 40}})
+    engine = Fake()
+    spec = tune_spec(search={"rank": {"low": 1, "high": 40}})
     search = Search(spec, 5, engine, width=2, folder=tmp_path)
     search.advance()
     unfinished = [job.spec.parameters for job in engine.jobs]
     search.cancel()
     assert {job.state for job in engine.jobs} == {"cancelled"}
-    assert (
-        search.cancelled
-        and not search.busy
-        and not search.n_settled
-        and not search.trials
-    )
-    assert search.advance() and not search.cancelled
+    assert search.cancelled
+    assert not search.busy
+    assert not search.n_settled
+    assert not search.trials
+    assert search.advance()
+    assert not search.cancelled
     assert [job.spec.parameters for job in engine.jobs[2:]] == unfinished
     again = Fake()
     Search(spec, 5, again, width=2, folder=tmp_path).advance()
@@ -336,9 +342,12 @@ def test_a_trial_that_cannot_run_ends_the_search_with_its_sentence(tmp_path):
     search = Search(tune_spec(), 8, engine, folder=tmp_path)
     search.advance()
     for job in engine.jobs:
-        job.state, job.error, job.bad_input = "failed", "No such thing.", True
+        job.state = "failed"
+        job.error = "No such thing."
+        job.bad_input = True
     assert not search.advance()
-    assert search.failure == "No such thing." and search.best is None
+    assert search.failure == "No such thing."
+    assert search.best is None
 
 
 MANY = tuple(range(1, 60))
@@ -347,12 +356,10 @@ MANY = tuple(range(1, 60))
 @pytest.mark.parametrize(
     "parts",
     [
-        *(
-            {"search": {}},
-            {"search": {"rnak": (1, 2)}},
-            {"sampler": "grid"},
-            {"split": {}},
-        ),
+        {"search": {}},
+        {"search": {"rnak": (1, 2)}},
+        {"sampler": "grid"},
+        {"split": {}},
         {"search": {"rank": {"low": 4, "high": 2}}},
         {"search": {"regularisation": {"low": 0, "high": 1, "log": True}}},
         {"search": {"rank": MANY, "steps": MANY}, "fixed": {}, "sampler": "grid"},

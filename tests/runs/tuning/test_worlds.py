@@ -38,14 +38,15 @@ def test_the_range_is_from_the_least_to_the_most_over_the_worlds():
     assert result.worth.low == pytest.approx(0.10)
     assert result.worth.high == pytest.approx(0.21)
     at_two = result.gain(2.0)
-    assert (at_two.low, at_two.high) == (pytest.approx(0.01), pytest.approx(0.065))
+    assert at_two.low == pytest.approx(0.01)
+    assert at_two.high == pytest.approx(0.065)
     assert result.gain(0.5).high == pytest.approx(-0.02)
     shares = [(0.01 + 0.005 * number) / (0.1 + 0.01 * number) for number in range(12)]
     share = result.share(2.0)
-    assert share.low == pytest.approx(min(shares)) and share.high == pytest.approx(
-        max(shares)
-    )
-    assert at_two.holds(0.03) and not at_two.holds(0.07)
+    assert share.low == pytest.approx(min(shares))
+    assert share.high == pytest.approx(max(shares))
+    assert at_two.holds(0.03)
+    assert not at_two.holds(0.07)
 
 
 def test_every_world_has_a_reference_and_the_method_and_its_floor_in_each_run():
@@ -69,7 +70,8 @@ def test_worlds_in_which_sharing_is_worth_nothing_have_no_share():
     assert len(result.shares(2.0)) == 1
     assert result.share(2.0) == Span.of([pytest.approx(0.5)])
     nothing = range_of(lambda number, algorithm, epsilon: 0.999)
-    assert nothing.share(2.0) is None and nothing.worth.high == pytest.approx(0.001)
+    assert nothing.share(2.0) is None
+    assert nothing.worth.high == pytest.approx(0.001)
 
 
 def test_before_all_runs_have_finished_there_is_no_range():
@@ -83,7 +85,8 @@ def test_a_small_shape_has_all_its_people_and_the_asked_epsilons():
     assert SHAPE.simulated_users == 600
     private = [point for point in runs.points if point.epsilon is not None]
     assert {point.spec.budget.epsilon for point in private} == set(EPSILONS)
-    assert len(runs.worlds) == 12 and len(runs.specs) == len(runs.points) == 12 * 3
+    assert len(runs.worlds) == 12
+    assert len(runs.specs) == len(runs.points) == 12 * 3
 
 
 @pytest.mark.parametrize(
@@ -158,7 +161,8 @@ def recorded():
 
 def test_the_truth_is_inside_the_recorded_ranges_nine_times_in_ten(recorded):
     for figure in ("fall", "worth", "share"):
-        low, high = recorded[f"{figure}_low"], recorded[f"{figure}_high"]
+        low = recorded[f"{figure}_low"]
+        high = recorded[f"{figure}_high"]
         assert recorded[figure].between(low, high).mean() >= 0.9
 
 
@@ -166,4 +170,5 @@ def test_the_recommended_method_loses_least_and_what_is_said_of_it(recorded):
     lost = recorded["lost_share"].max()
     assert math.ceil(100 * lost) == round(100 * wording.MOST_LOST)
     assert lost < min(recorded[f"{name}_lost_share"].max() for name in RIVALS[1:])
-    assert recorded["data"].nunique() == 12 and wording.DATA_SETS == "twelve"
+    assert recorded["data"].nunique() == 12
+    assert wording.DATA_SETS == "twelve"
