@@ -4,11 +4,11 @@
 (`simulated.worlds`) with 20 ratings a person; the step of the scale may be left out.
 """
 
-from dataclasses import dataclass
-from urllib.parse import parse_qsl
+from dataclasses import dataclass, field
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.simulated_shape import SimulatedShape
 from dpmf_datasets.simulated import worlds
 
 HEAD = "world?"
@@ -18,19 +18,10 @@ MOST_ENTRIES = 200_000_000  # users x items that an id may name
 
 
 @dataclass(frozen=True)
-class DeclaredWorld:
-    """A world of the family in a declared shape.
+class DeclaredWorld(SimulatedShape):
+    """A world of the family in a declared shape. number: from 1 to `worlds.COUNT`."""
 
-    number: from 1 to `worlds.COUNT`. each: ratings of a person, on average. step: of the scale from
-    its lower bound; None if it is not declared.
-    """
-
-    number: int
-    n_users: int
-    n_items: int
-    each: float
-    bounds: tuple[float, float]
-    step: float | None = None
+    number: int = field(kw_only=True)
 
     @classmethod
     def of_shape(
@@ -46,37 +37,24 @@ class DeclaredWorld:
         users = max(n_users, LEAST)
         items = max(LEAST, min(n_items, MOST_CELLS // users))
         most = worlds.MOST_RATED * items
-        return cls(number, users, items, max(1.0, min(each, most)), bounds, step)
+        each = max(1.0, min(each, most))
+        return cls(users, items, each, bounds, step, number=number)
 
     @classmethod
     def parse(cls, data_id: str) -> "DeclaredWorld":
         """The world that an id names. Raises BadInput."""
-        facts = dict(parse_qsl(data_id.removeprefix(HEAD)))
         try:
-            low, high = map(float, facts["bounds"].split(","))
-            step = float(facts["step"]) if "step" in facts else None
-            world = cls(
-                number=int(facts["number"]),
-                n_users=int(facts["users"]),
-                n_items=int(facts["items"]),
-                each=float(facts["each"]),
-                bounds=(low, high),
-                step=step,
-            )
-        except (KeyError, ValueError):
+            world = cls.read(data_id.removeprefix(HEAD))
+        except (KeyError, TypeError, ValueError):
             raise _unknown(data_id) from None
-        if len(facts) != (5 if step is None else 6) or not world.is_possible:
+        if not world.is_possible:
             raise _unknown(data_id)
         return world
 
     @property
     def is_possible(self) -> bool:
-        low, high = self.bounds
-        is_scale = -1e9 <= low < high <= 1e9
-        is_step = self.step is None or (is_scale and 0 < self.step <= high - low)
         return (
-            is_scale
-            and is_step
+            self.has_scale
             and 1 <= self.number <= worlds.COUNT
             and min(self.n_users, self.n_items) >= LEAST
             and self.n_users * self.n_items <= MOST_ENTRIES
@@ -85,14 +63,7 @@ class DeclaredWorld:
 
     @property
     def id(self) -> str:
-        low, high = self.bounds
-        text = (
-            f"{HEAD}number={self.number}&users={self.n_users}&items={self.n_items}"
-            f"&each={self.each:.6g}&bounds={low:.12g},{high:.12g}"
-        )
-        if self.step is None:
-            return text
-        return f"{text}&step={self.step:.12g}"
+        return f"{HEAD}number={self.number}&{self.text}"
 
     @property
     def ratings(self) -> Ratings:

@@ -2,11 +2,11 @@
 
 import math
 from dataclasses import dataclass
-from urllib.parse import parse_qsl
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import Shape
+from dpmf_core.data.simulated_shape import SimulatedShape
 
 HEAD = "worlds?"
 LEAST = 10  # users and items
@@ -18,19 +18,12 @@ LEAST_USERS = 4_000
 
 
 @dataclass(frozen=True)
-class DeclaredShape:
+class DeclaredShape(SimulatedShape):
     """The public and declared facts about private ratings.
 
     Their id, such as `worlds?users=943&items=1682&each=106&bounds=1,5&step=1`, names them in
-    questions and commands. each: ratings of a person, on average. step: of the scale from its lower
-    bound, if declared.
+    questions and commands.
     """
-
-    n_users: int
-    n_items: int
-    each: float
-    bounds: tuple[float, float]
-    step: float | None = None
 
     @classmethod
     def of(
@@ -47,43 +40,26 @@ class DeclaredShape:
     @classmethod
     def parse(cls, data_id: str) -> "DeclaredShape":
         """The shape that an id names. Raises BadInput."""
-        facts = dict(parse_qsl(data_id.removeprefix(HEAD)))
-        names = {"users", "items", "each", "bounds"}
         try:
-            low, high = map(float, facts["bounds"].split(","))
-            shape = cls(
-                int(facts["users"]),
-                int(facts["items"]),
-                float(facts["each"]),
-                (low, high),
-                float(facts["step"]) if "step" in facts else None,
-            )
-        except (KeyError, ValueError):
+            shape = cls.read(data_id.removeprefix(HEAD))
+        except (KeyError, TypeError, ValueError):
             raise _unknown(data_id) from None
-        if set(facts) - {"step"} != names or not shape._is_possible:
+        if not shape._is_possible:
             raise _unknown(data_id)
         return shape
 
     @property
     def _is_possible(self) -> bool:
-        low, high = self.bounds
-        is_scale = -1e9 <= low < high <= 1e9
-        is_step = self.step is None or (is_scale and 0 < self.step <= high - low)
-        is_size = (
-            min(self.n_users, self.n_items) >= LEAST and self.n_items <= MOST_ITEMS
+        return (
+            self.has_scale
+            and min(self.n_users, self.n_items) >= LEAST
+            and self.n_items <= MOST_ITEMS
+            and 1 <= self.each <= self.n_items
         )
-        return is_scale and is_step and is_size and 1 <= self.each <= self.n_items
 
     @property
     def id(self) -> str:
-        low, high = self.bounds
-        text = (
-            f"{HEAD}users={self.n_users}&items={self.n_items}&each={self.each:.6g}"
-            f"&bounds={low:.12g},{high:.12g}"
-        )
-        if self.step is None:
-            return text
-        return f"{text}&step={self.step:.12g}"
+        return f"{HEAD}{self.text}"
 
     @property
     def shape(self) -> Shape:
