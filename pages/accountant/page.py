@@ -19,11 +19,16 @@ from pages.kit import (
     links,
     odometer,
     safe_text,
-    session_widgets,
     sidebar,
     sidebar_values,
 )
-from pages.kit.session_widgets import bind, number_within
+from pages.kit.session_widgets import (
+    bind,
+    number_within,
+    page_values,
+    within,
+    write_to_address,
+)
 from pages.kit.sidebar_values import SidebarChoice
 
 PRIVATE = (
@@ -31,10 +36,17 @@ PRIVATE = (
     " measures what one brought."
 )
 WAYS = {"explore": "See one of them in Explore", "choose": "Choose again"}
-FIRST = {"models": 3, "years": 5, "total": 2.0}  # by parameter of the address
 MOST_MODELS = 1000
 MOST_YEARS = 100
 TOTALS = (0.01, 1000.0)
+VALUES = page_values(
+    "accountant",
+    {
+        "models": (3, within(int, 1, MOST_MODELS)),
+        "years": (5, within(int, 1, MOST_YEARS)),
+        "total": (2.0, within(float, *TOTALS)),
+    },
+)
 
 
 def many_models(heading: DeltaGenerator) -> None:
@@ -102,26 +114,17 @@ def _draw_decision(choice: SidebarChoice, each: float, times: int) -> None:
 
 def _ask() -> tuple[int, int, float]:
     """Ask for the models a year, the years and the total epsilon; put them into the address."""
+    for value in VALUES.values():
+        value.start()
     left, middle, right = st.columns(3)
-    models = _ask_count(left, "models", "Models a year", MOST_MODELS)
-    years = _ask_count(middle, "years", "Years", MOST_YEARS)
-    read_total = session_widgets.within(float, *TOTALS)
-    session_widgets.start("accountant.total", "total", FIRST["total"], read_total)
-    total = number_within(right.container(), "Total ε", "accountant.total", *TOTALS)
-    texts: dict[str, str | None] = dict.fromkeys(FIRST)
-    for name, value in (("models", models), ("years", years), ("total", total)):
-        if value != FIRST[name]:
-            texts[name] = f"{value:g}"
-    links.put_in_address(texts)
-    return models, years, total
-
-
-def _ask_count(column: DeltaGenerator, name: str, label: str, most: int) -> int:
-    """Ask for a number of models or years; an empty box means its default."""
-    first = FIRST[name]
-    key = f"accountant.{name}"
-    session_widgets.start(key, name, first, session_widgets.within(int, 1, most))
-    return int(column.number_input(label, 1, most, **bind(key)) or first)
+    models = VALUES["models"]
+    left.number_input("Models a year", 1, MOST_MODELS, **bind(models.key))
+    years = VALUES["years"]
+    middle.number_input("Years", 1, MOST_YEARS, **bind(years.key))
+    key = VALUES["total"].key
+    total = number_within(right.container(), "Total ε", key, *TOTALS)
+    write_to_address(VALUES.values())
+    return int(models.value), int(years.value), total
 
 
 def _use(each: float) -> None:

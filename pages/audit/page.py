@@ -25,12 +25,11 @@ from pages.kit import (
     links,
     privacy_card,
     safe_text,
-    session_widgets,
     sidebar_values,
     time_estimate,
 )
 from pages.kit.runs import ask, may_begin
-from pages.kit.session_widgets import bind, number_within, one_of, within
+from pages.kit.session_widgets import PageValue, bind, number_within, one_of, within
 
 FIRST = 2.0  # epsilon until it is moved
 SECRET = "secret"
@@ -103,7 +102,7 @@ def _controls(disabled: bool) -> tuple[AuditSpec, bool]:
     faults = faults_of(kind)
     takes_epsilon = "small-noise" in faults
     epsilon = _ask_epsilon(second.container(), disabled=disabled or not takes_epsilon)
-    session_widgets.start("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS))
+    PageValue("audit.runs", "runs", 1000, within(int, 40, MOST_RUNS)).start()
     count: int = third.number_input(
         "Runs",
         40,
@@ -124,7 +123,7 @@ def _controls(disabled: bool) -> tuple[AuditSpec, bool]:
     if kind.task == "ratings":
         titles |= CANARIES
     unit = ask_one(middle, "Canary", f"audit.unit.{kind.id}", "canary", own, titles)
-    session_widgets.start("audit.seed", "aseed", 0, within(int, 0, 2**31))
+    PageValue("audit.seed", "aseed", 0, within(int, 0, 2**31)).start()
     seed: int = right.number_input(
         "Seed of the audit", 0, 2**31, **bind("audit.seed"), disabled=disabled
     )
@@ -157,7 +156,7 @@ def _ask_epsilon(place: DeltaGenerator, disabled: bool) -> float:
     sidebar_values.dial(FIRST)
     key = sidebar_values.EPSILON
     low, high = sidebar_values.CONTROLS["epsilon"].range
-    session_widgets.start(key, "epsilon", FIRST, within(float, low, high))
+    PageValue(key, "epsilon", FIRST, within(float, low, high)).start()
     return number_within(place, "Its ε", key, low, high, disabled=disabled)
 
 
@@ -171,7 +170,7 @@ def _select(
     titles: Mapping[str, str],
 ) -> str:
     """Ask for one of some options, by their titles. name: the parameter in the address."""
-    session_widgets.start(key, name, first, one_of(titles))
+    PageValue(key, name, first, one_of(titles)).start()
     option = place.selectbox(
         label,
         list(titles),

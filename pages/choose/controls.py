@@ -29,16 +29,16 @@ from pages.kit import (
     data_sets,
     links,
     safe_text,
-    session_widgets,
     sidebar,
     sidebar_values,
 )
 from pages.kit.session_widgets import (
-    ReadText,
+    PageValue,
     bind,
     number_within,
     one_of,
     optional_number,
+    page_values,
     segments,
     within,
 )
@@ -56,19 +56,21 @@ FILE = "file"  # in the address: "own" if the question is about an uploaded file
 BUTTON_KEY = "choose.pressed"  # in the session: whether all methods were asked for
 INQUIRY = "choose.asked"  # in the session: the question asked
 METHOD = "choose.method"  # in the session: a data set, and the method of the last answer about it
-# parts of the question: the default, and how a link's text is read
-PARTS: dict[str, tuple[Any, ReadText]] = {
-    "protect": ("person", one_of(WHOM)),
-    "group": (3, within(int, 2, LARGEST_GROUP)),
-    "wish": ("spend", one_of(WISHES)),
-    "spend": (2.0, within(float, *SPEND)),
-    "keep": (80, within(int, 1, 100)),
-    "found": (25, within(int, 1, 100)),
-    "error": (0.9, within(float, *LARGEST_ERROR)),
-    "goal": ("ratings", one_of(GOALS)),
-    "budget_delta": (None, within(float, 1e-15, 0.49)),
-    "draws": (None, one_of(("few", "many"))),
-}
+PARTS = page_values(
+    "choose",
+    {
+        "protect": ("person", one_of(WHOM)),
+        "group": (3, within(int, 2, LARGEST_GROUP)),
+        "wish": ("spend", one_of(WISHES)),
+        "keep": (80, within(int, 1, 100)),
+        "found": (25, within(int, 1, 100)),
+        "error": (0.9, within(float, *LARGEST_ERROR)),
+        "goal": ("ratings", one_of(GOALS)),
+        "budget_delta": (None, within(float, 1e-15, 0.49)),
+        "draws": (None, one_of(("few", "many"))),
+    },
+)
+EPSILON = PageValue(sidebar_values.EPSILON, "epsilon", 2.0)  # of all pages
 
 
 @dataclass(frozen=True)
@@ -108,26 +110,9 @@ def prepare() -> None:
     st.session_state[data_sets.KIND] = "ratings"
     sidebar_values.prepare()
     sidebar.show_complaints()
-    sidebar_values.dial(PARTS["spend"][0])
-    for name, (first, read) in PARTS.items():
-        if name != "spend":
-            session_widgets.start(_key(name), name, first, read)
-            st.session_state.setdefault(_key(name), first)
-
-
-def _key(name: str) -> str:
-    """A part's key in the session; what may be spent is the epsilon of all pages."""
-    if name == "spend":
-        return sidebar_values.EPSILON
-    return f"choose.{name}"
-
-
-def _value_of(name: str) -> Any:
-    """A part's value; an empty box means its default."""
-    value = st.session_state.get(_key(name))
-    if value is None:
-        return PARTS[name][0]
-    return value
+    sidebar_values.dial(EPSILON.first)
+    for part in PARTS.values():
+        part.start()
 
 
 def address() -> dict[str, str | None]:
@@ -141,27 +126,12 @@ def address() -> dict[str, str | None]:
     draws = None
     if last is not None and last.entry.id == entry.id:
         draws = "many" if last.question.every else "few"
-    st.session_state[_key("draws")] = draws
-    values = {name: _value_of(name) for name in PARTS}
-    texts = {name: _text(name, value) for name, value in values.items()}
-    texts |= {
-        "epsilon": texts["spend"],
-        "spend": None,
-        "dataset": data_sets.stand_in(entry).id,
-        FILE: None,
-    }
+    st.session_state[PARTS["draws"].key] = draws
+    texts = {part.name: part.text(part.value) for part in (*PARTS.values(), EPSILON)}
+    texts |= {"dataset": data_sets.stand_in(entry).id, FILE: None}
     if datasets.is_own(entry.id) or is_file_missing():
         texts[FILE] = "own"
     return texts
-
-
-def _text(name: str, value: Any) -> str | None:
-    """A part of the question for the address, written as the sidebar writes numbers."""
-    if value == PARTS[name][0]:
-        return None
-    if isinstance(value, float):
-        return f"{value:.12g}"
-    return str(value)
 
 
 def is_file_missing() -> bool:
@@ -196,28 +166,29 @@ def inquiry() -> Inquiry | None:
         data_id = shape.id
     wish = "spend"
     if entry.public:
-        wish = _value_of("wish")
-    values = {
-        "data": {"id": data_id},
-        "protect": _value_of("protect"),
-        "goal": _value_of("goal"),
-        "delta": _value_of("budget_delta") or default_delta(entry.n_users),
-        wish: _limit(wish),
-    }
-    if values["protect"] == "group":
-        values["group"] = _value_of("group")
-    return Inquiry(Question.parse(**values), entry, entry.shape())
+        wish = PARTS["wish"].value
+    limit = {wish: _limit(wish)}
+    if PARTS["protect"].value == "group":
+        limit["group"] = PARTS["group"].value
+    question = Question.parse(
+        data={"id": data_id},
+        protect=PARTS["protect"].value,
+        goal=PARTS["goal"].value,
+        delta=PARTS["budget_delta"].value or default_delta(entry.n_users),
+        **limit,
+    )
+    return Inquiry(question, entry, entry.shape())
 
 
 def _limit(wish: str) -> float:
     """The number that belongs to a wish; shares are percentages in their boxes."""
     if wish == "spend":
-        return float(_value_of("spend"))
+        return float(EPSILON.value)
     if wish == "keep":
-        return float(_value_of("keep") / 100)
-    if _value_of("goal") == "lists":
-        return float(_value_of("found") / 100)
-    return float(_value_of("error"))
+        return float(PARTS["keep"].value / 100)
+    if PARTS["goal"].value == "lists":
+        return float(PARTS["found"].value / 100)
+    return float(PARTS["error"].value)
 
 
 def current(now: Inquiry | None) -> Inquiry | None:
@@ -225,7 +196,7 @@ def current(now: Inquiry | None) -> Inquiry | None:
     if now is None:
         return None
     last: Inquiry | None = st.session_state.get(INQUIRY)
-    draws = _value_of("draws")
+    draws = PARTS["draws"].value
     if last is None and draws:
         last = now.in_full(draws == "many")
         st.session_state[INQUIRY] = last
@@ -254,7 +225,7 @@ def draw() -> Inquiry | None:
         _draw_whom()
     with goal:
         segments(
-            "3. Ratings or lists?", GOALS, _key("goal"), label_visibility="visible"
+            "3. Ratings or lists?", GOALS, PARTS["goal"].key, label_visibility="visible"
         )
         st.caption(
             "Ratings: the error of predictions. Lists: how many liked items are among the top 20."
@@ -350,20 +321,19 @@ def _number(
     label: str, name: str, low: float, high: float | None, **options: Any
 ) -> None:
     """Draw the box of a part. options: further arguments of `st.number_input`."""
-    emptiable = PARTS[name][0] is None
-    st.number_input(
-        label, low, high, **bind(_key(name), emptiable=emptiable), **options
-    )
+    part = PARTS[name]
+    emptiable = part.first is None
+    st.number_input(label, low, high, **bind(part.key, emptiable=emptiable), **options)
 
 
 def _draw_whom() -> None:
     st.radio(
         "1. Whom must it protect?",
         list(WHOM),
-        **bind(_key("protect"), list(WHOM)),
+        **bind(PARTS["protect"].key, list(WHOM)),
         format_func=WHOM.__getitem__,
     )
-    if _value_of("protect") == "group":
+    if PARTS["protect"].value == "group":
         _number("People in a group, at most", "group", 2, LARGEST_GROUP)
     st.caption(SINGLE_RATING)
 
@@ -373,16 +343,19 @@ def _draw_cost(public: bool) -> None:
     label = "2. What may it cost? At most ε"
     if public:
         segments(
-            "2. What may it cost?", WISHES, _key("wish"), label_visibility="visible"
+            "2. What may it cost?",
+            WISHES,
+            PARTS["wish"].key,
+            label_visibility="visible",
         )
         label = "ε, at most"
-    if not public or _value_of("wish") == "spend":
+    if not public or PARTS["wish"].value == "spend":
         text = "Smaller is more private; 1 is considered strong."
-        number_within(st.container(), label, _key("spend"), *SPEND, help=text)
-    elif _value_of("wish") == "keep":
+        number_within(st.container(), label, EPSILON.key, *SPEND, help=text)
+    elif PARTS["wish"].value == "keep":
         _number("Percent of what sharing is worth, at least", "keep", 1, 100, step=5)
-    elif _value_of("goal") == "lists":
+    elif PARTS["goal"].value == "lists":
         _number("Percent of liked items found, at least", "found", 1, 100)
     else:
         label = "RMSE of predictions, at most"
-        number_within(st.container(), label, _key("error"), *LARGEST_ERROR)
+        number_within(st.container(), label, PARTS["error"].key, *LARGEST_ERROR)

@@ -20,8 +20,8 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open
-from pages.kit import lesson, links, safe_text, session_widgets
-from pages.kit.session_widgets import bind, one_of, segments, within
+from pages.kit import lesson, links, safe_text
+from pages.kit.session_widgets import bind, one_of, page_values, segments, within
 from pages.kit.sidebar_values import SidebarChoice
 from pages.kit.sweep_charts import SOURCE_SUFFIX
 
@@ -120,16 +120,21 @@ def _spaced(text: str) -> str:
     return re.sub(r",(?=\S)", ", ", text[:200])
 
 
-# by name in the link: the default, and how to read a text
-CONTROLS: dict[str, tuple[Any, session_widgets.ReadText]] = {
-    "methods": (list(COMPARE_METHODS), _method_names),
-    "epsilons": (", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS), _spaced),
-    "draws": (COMPARE_DRAWS, within(int, 1, MOST_DRAWS)),
-    "grid": ("", _spaced),
-    "calibrations": ("exact", one_of(NOISES)),
-    "metric": ("", one_of(("", *MEASURES))),
-    "scale": (SHARE, one_of((SHARE, FIGURE))),
-}
+CONTROLS = page_values(
+    "compare",
+    {
+        "methods": (list(COMPARE_METHODS), _method_names),
+        "epsilons": (
+            ", ".join(f"{epsilon:g}" for epsilon in COMPARE_EPSILONS),
+            _spaced,
+        ),
+        "draws": (COMPARE_DRAWS, within(int, 1, MOST_DRAWS)),
+        "grid": ("", _spaced),
+        "calibrations": ("exact", one_of(NOISES)),
+        "metric": ("", one_of(("", *MEASURES))),
+        "scale": (SHARE, one_of((SHARE, FIGURE))),
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -199,12 +204,12 @@ def draw(choice: SidebarChoice) -> CompareQuestion:
     A box that cannot be used says why, and its last valid value stays. Raises BadInput if that
     cannot be run either.
     """
-    for name, (first, read) in CONTROLS.items():
-        session_widgets.start(f"compare.{name}", name, first, read)
+    for control in CONTROLS.values():
+        control.start()
     below: dict[str, DeltaGenerator] = {}
     if not lesson.is_hidden("page"):
         below = _widgets(lesson.page_values() is not None)
-    values = {name: st.session_state[f"compare.{name}"] for name in CONTROLS}
+    values = {name: st.session_state[control.key] for name, control in CONTROLS.items()}
     question = None
     while question is None:
         try:
@@ -213,18 +218,9 @@ def draw(choice: SidebarChoice) -> CompareQuestion:
             values = _last_valid(values, error, below)
     st.session_state[VALID] = values
     links.put_in_address(
-        {name: _in_link(name, value) for name, value in values.items()}
+        {name: CONTROLS[name].text(value) for name, value in values.items()}
     )
     return question
-
-
-def _in_link(name: str, value: Any) -> str | None:
-    """A value as text for the address, or None to omit it."""
-    if value == CONTROLS[name][0]:
-        return None
-    if isinstance(value, list):
-        return ",".join(value)
-    return str(value or "")
 
 
 def _last_valid(
@@ -234,7 +230,7 @@ def _last_valid(
 
     Raises the error if that is the one at fault. below: a place under each box.
     """
-    first = {name: first for name, (first, _) in CONTROLS.items()}
+    first = {name: control.first for name, control in CONTROLS.items()}
     last: dict[str, Any] = st.session_state.get(VALID, first)
     kept = last
     if error.box:

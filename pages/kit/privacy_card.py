@@ -33,8 +33,8 @@ from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.rules import every_epsilon
 from dpmf_core.runs.privacy_record import GuaranteeRecord
 from dpmf_core.teaching.glossary import TERMS, linked
-from pages.kit import charts, colours, links, safe_text, session_widgets
-from pages.kit.session_widgets import bind
+from pages.kit import charts, colours, links, safe_text
+from pages.kit.session_widgets import PageValue, bind, within, write_to_address
 
 Promise = Guarantee | GuaranteeRecord
 BADGES = {
@@ -110,12 +110,16 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
     unit = guarantee.unit
     if unit in PEOPLE:
         return
-    key = f"card.each.{unit}.{each}"
-    session_widgets.start(key, "each", each, session_widgets.within(int, 1, MOST_EACH))
+    size_value = PageValue(
+        f"card.each.{unit}.{each}", "each", each, within(int, 1, MOST_EACH)
+    )
+    size_value.start()
     left, right = st.columns([1, 2], vertical_alignment="bottom")
     words = f"{plural(unit)} per person, at most"
-    size = left.number_input(words, 1, MOST_EACH, **bind(key, emptiable=True))
-    links.put_in_address({"each": None if size in (None, each) else str(size)})
+    size = left.number_input(
+        words, 1, MOST_EACH, **bind(size_value.key, emptiable=True)
+    )
+    write_to_address([size_value])
     if size is None:
         right.write("Enter the largest number per person.")
         return

@@ -2,14 +2,14 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from pages.kit import lesson, safe_text
+from pages.kit import lesson, links, safe_text
 
 ReadText = Callable[[str], Any]  # turns a link's text into a value; raises ValueError
 REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still report
@@ -37,27 +37,74 @@ def bind(
     return bound | {"value": value}
 
 
-def start(key: str, name: str, first: Any, read: ReadText = str) -> None:
-    """Set a widget's value before it is drawn.
+@dataclass(frozen=True)
+class PageValue:
+    """A value of a page that the session and the address hold.
 
-    The value is the lesson's if fixed, otherwise the previous one, the link's, or `first`.
-    Unreadable text becomes `first`, with a warning. name: the parameter in the address.
+    The session's leads, and the address follows; it omits the default.
+
+    key: in the session. name: in the address. first: the default. read: gives the value of a link's
+    text.
     """
-    values: Mapping[str, str] | None = lesson.page_values()
-    if values is None:
-        if key in st.session_state:
-            return
-        values = st.query_params
-    value = first
-    text = values.get(name)
-    if text is not None:
-        try:
-            value = read(text)
-        except (ValueError, OverflowError):
-            got = f"'{name}' in the link is invalid. Got '{text[:40]}'."
-            st.warning(safe_text.escape(f"{got} {first} is used instead."))
-    if st.session_state.get(key) != value:
-        st.session_state[key] = value
+
+    key: str
+    name: str
+    first: Any
+    read: ReadText = str
+
+    def start(self) -> None:
+        """Set the value before its widget is drawn.
+
+        It is the lesson's if fixed, otherwise the previous one, the link's, or the default.
+        Unreadable text becomes the default, with a warning.
+        """
+        values: Mapping[str, str] | None = lesson.page_values()
+        if values is None:
+            if self.key in st.session_state:
+                return
+            values = st.query_params
+        value = self.first
+        text = values.get(self.name)
+        if text is not None:
+            try:
+                value = self.read(text)
+            except (ValueError, OverflowError):
+                got = f"'{self.name}' in the link is invalid. Got '{text[:40]}'."
+                st.warning(safe_text.escape(f"{got} {self.first} is used instead."))
+        if self.key not in st.session_state or st.session_state[self.key] != value:
+            st.session_state[self.key] = value
+
+    @property
+    def value(self) -> Any:
+        """The session's value; an empty box means the default."""
+        value = st.session_state.get(self.key)
+        if value is None:
+            return self.first
+        return value
+
+    def text(self, value: Any) -> str | None:
+        """A value as text for the address; None for the default."""
+        if value == self.first:
+            return None
+        if isinstance(value, list):
+            return ",".join(value)
+        if isinstance(value, float):
+            return f"{value:.12g}"
+        return str(value)
+
+
+def page_values(
+    page: str, table: Mapping[str, tuple[Any, ReadText]]
+) -> dict[str, PageValue]:
+    """A page's values by name. table: their defaults, and what reads their texts."""
+    return {
+        name: PageValue(f"{page}.{name}", name, first, read)
+        for name, (first, read) in table.items()
+    }
+
+
+def write_to_address(values: Iterable[PageValue]) -> None:
+    links.put_in_address({value.name: value.text(value.value) for value in values})
 
 
 def within(kind: type, low: float, high: float) -> ReadText:

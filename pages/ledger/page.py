@@ -30,9 +30,9 @@ from dpmf_core.privacy.formatting import (
 from dpmf_core.runs.planning import prepare
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import ledger, own_accounts
-from pages.kit import links, privacy_card, safe_text, session_widgets, sidebar
+from pages.kit import links, privacy_card, safe_text, sidebar
 from pages.kit.privacy_card import Promise
-from pages.kit.session_widgets import number_within
+from pages.kit.session_widgets import PageValue, number_within
 
 Loaded = tuple[Event, float, Promise]  # a ledger, its delta and its guarantee
 HERE = Guarantee(
@@ -55,11 +55,11 @@ def by_hand() -> Loaded:
     state = st.session_state
     if "accountant.editor" not in state:
         if "accountant.held" not in state:
-            start = ledger.START
-            session_widgets.start(
-                "accountant.text", "ledger", start, ledger.checked_text
+            text = PageValue(
+                "accountant.text", "ledger", ledger.START, ledger.checked_text
             )
-            state["accountant.held"] = ledger.table(state["accountant.text"])
+            text.start()
+            state["accountant.held"] = ledger.table(text.value)
         state["accountant.rows"] = state["accountant.held"]
     rows = st.data_editor(
         state["accountant.rows"],

@@ -11,10 +11,10 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
-from pages.kit import drawing, lesson, links, safe_text, session_widgets
+from pages.kit import drawing, lesson, safe_text
 from pages.kit.exports import draw_files
 from pages.kit.run_request import RunRequest
-from pages.kit.session_widgets import one_of, segments
+from pages.kit.session_widgets import PageValue, one_of, segments, write_to_address
 from pages.runs import comparison
 from pages.server import sessions, visitor
 
@@ -30,7 +30,7 @@ COLUMNS = {
 MINE = "mine"
 EVERYONE = "everyone"
 OWNERS = {MINE: "Mine", EVERYONE: "Everyone's"}
-WHOSE_KEY = "runs.whose"
+WHOSE = PageValue("runs.whose", "whose", MINE, one_of(OWNERS))
 TITLES = {"learn": "Lessons"}  # pages with another name
 
 
@@ -38,10 +38,10 @@ def draw_switch() -> str:
     """Whose runs are listed; on one person's own machine there is nothing to choose."""
     if visitor.asker().alone:
         return EVERYONE
-    session_widgets.start(WHOSE_KEY, "whose", MINE, one_of(OWNERS))
+    WHOSE.start()
     is_fixed = lesson.page_values() is not None
-    whose: str = segments("Whose runs", OWNERS, WHOSE_KEY, disabled=is_fixed)
-    links.put_in_address({"whose": None if whose == MINE else whose})
+    whose: str = segments("Whose runs", OWNERS, WHOSE.key, disabled=is_fixed)
+    write_to_address([WHOSE])
     return whose
 
 
@@ -59,7 +59,7 @@ def draw_no_own_runs(n_runs: int) -> None:
 
 
 def _show_everyone() -> None:
-    st.session_state[WHOSE_KEY] = EVERYONE
+    st.session_state[WHOSE.key] = EVERYONE
 
 
 def what_is_mine() -> str:

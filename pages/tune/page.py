@@ -44,7 +44,13 @@ from pages.kit import (
     time_estimate,
 )
 from pages.kit.runs import ask, may_begin, queue
-from pages.kit.session_widgets import bind, number_within, start, within
+from pages.kit.session_widgets import (
+    PageValue,
+    bind,
+    number_within,
+    within,
+    write_to_address,
+)
 from pages.kit.sidebar_values import SidebarChoice
 from pages.kit.sweep_charts import parameter
 from pages.server import sessions
@@ -56,8 +62,8 @@ USUAL = ("rank", "steps", "clip_norm", "regularisation", "shrinkage", "row_clip"
 WAYS = {"take-away": "Export", "explore": "Explore it", "choose": "Back to the answer"}
 FORM = "tune.form"  # in the session: the method whose form of parameters is open
 TRIALS = 2, 500  # the range of the number of trials
-N_TRIALS = 20  # by default
-DRAWS = 3  # of each trial, by default
+N_TRIALS = PageValue("tune.trials", "trials", 20, within(int, *TRIALS))
+DRAWS = PageValue("tune.draws", "trial_draws", 3, within(int, 1, MOST_DRAWS))
 FIRST = 0.3  # seconds between updates before the first trial
 LATER = 0.7  # and after it
 OPENLY = "open"
@@ -93,45 +99,38 @@ def search_settings(
     names = list(algorithms.find(choice.algorithm).model_fields)
     usual = [name for name in USUAL if name in names]
     left, right, last = st.columns([4, 1, 1])
-    key = f"tune.moving.{choice.algorithm}"
-    first = usual[:4] or names[:3]
-    start(key, "search", first, lambda text: _names_of(text, names))
+    searched = PageValue(
+        f"tune.moving.{choice.algorithm}",
+        "search",
+        usual[:4] or names[:3],
+        lambda text: _names_of(text, names),
+    )
+    for value in (searched, N_TRIALS, DRAWS):
+        value.start()
     moving = left.multiselect(
         "Parameters to search",
         names,
-        st.session_state[key],
-        key=key,
+        searched.value,
+        key=searched.key,
         format_func=lambda name: parameter(name, [choice.algorithm]),
         help="Each from a quarter to four times its recommended value.",
         persist_state="session",
     )
-    start("tune.trials", "trials", N_TRIALS, within(int, *TRIALS))
-    start("tune.draws", "trial_draws", DRAWS, within(int, 1, MOST_DRAWS))
-    trials = (
-        right.number_input("Trials", *TRIALS, **bind("tune.trials"), step=10)
-        or N_TRIALS
-    )
-    draws = last.number_input(
+    right.number_input("Trials", *TRIALS, **bind(N_TRIALS.key), step=10)
+    last.number_input(
         "Draws",
         1,
         MOST_DRAWS,
-        **bind("tune.draws"),
+        **bind(DRAWS.key),
         step=1,
         help="Draws of split and noise for each trial; its score is their mean.",
     )
-    draws = draws or DRAWS
-    texts: dict[str, str | None] = {"search": None, "trials": None, "trial_draws": None}
-    if moving != first:
-        texts["search"] = ",".join(moving)
-    if trials != N_TRIALS:
-        texts["trials"] = str(trials)
-    if draws != DRAWS:
-        texts["trial_draws"] = str(draws)
-    links.put_in_address(texts)
+    write_to_address([searched, N_TRIALS, DRAWS])
     if not moving:
         raise BadInput("Choose at least one parameter to search.")
     fixed = {name: value for name, value in parameters.items() if name not in moving}
-    return _search_spec(choice, moving, fixed, int(draws)), int(trials)
+    spec = _search_spec(choice, moving, fixed, int(DRAWS.value))
+    return spec, int(N_TRIALS.value)
 
 
 def _search_spec(
@@ -437,41 +436,52 @@ def _tuned_choice() -> SidebarChoice:
     return choice
 
 
+def draw_where(
+    own: SidebarChoice,
+    choice: SidebarChoice,
+    spec: TuneSpec,
+    trials: int,
+    head: DeltaGenerator,
+) -> Mapping[str, Any] | None:
+    """Ask where to search for private data, draw that search, and return its winner.
+
+    own: with these data. choice: with the synthetic ones, which `spec` searches.
+    """
+    st.caption(
+        "Your data are private, and every look at them costs privacy. So the search runs on **a"
+        " synthetic data set of the same shape**, unless you choose your own data."
+    )
+    st.session_state.setdefault("tune.way", OPENLY)
+    way = st.segmented_control(
+        "Where to search",
+        list(WHERE),
+        key="tune.way",
+        format_func=WHERE.__getitem__,
+        required=True,
+    )
+    each = controls.draw_each(own.entry)
+    if way == PRIVATELY:
+        # a private trial trains once
+        changes = {"draws": 1, "data": own.spec().canonical().data}
+        return draw_private_search(own, spec.model_copy(update=changes), trials, head)
+    if each is not None:
+        return draw_search(choice, spec, trials, head)
+    head.title("Which parameters?", anchor=False)
+    st.info("Say about how many ratings a person gives to search on synthetic data.")
+    return None
+
+
 def main() -> None:
     controls.prepare()
     controls.write_to_address()
     own = _tuned_choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
     head = st.container()
-    way: str | None = OPENLY
-    each = None
     spec, trials = search_settings(choice, parameters(own))
-    if choice != own:
-        st.caption(
-            "Your data are private, and every look at them costs privacy. So the search runs on **a"
-            " synthetic data set of the same shape**, unless you choose your own data."
-        )
-        st.session_state.setdefault("tune.way", OPENLY)
-        way = st.segmented_control(
-            "Where to search",
-            list(WHERE),
-            key="tune.way",
-            format_func=WHERE.__getitem__,
-            required=True,
-        )
-        each = controls.draw_each(own.entry)
-    if way == PRIVATELY:
-        # a private trial trains once
-        changes = {"draws": 1, "data": own.spec().canonical().data}
-        winner = draw_private_search(own, spec.model_copy(update=changes), trials, head)
-    elif choice != own and each is None:
-        winner = None
-        head.title("Which parameters?", anchor=False)
-        st.info(
-            "Say about how many ratings a person gives to search on synthetic data."
-        )
-    else:
+    if choice == own:
         winner = draw_search(choice, spec, trials, head)
+    else:
+        winner = draw_where(own, choice, spec, trials, head)
     with head:
         draw_next(own, winner)
 
