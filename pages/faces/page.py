@@ -14,7 +14,9 @@ from pages.kit.session_widgets import bind
 from pages.kit.sidebar_values import SidebarChoice, put
 
 PLANTED = "faces.outliers"  # in the session: whether outliers are planted
-USUAL_OUTLIERS = {"outlier_rows": 0.1, "outlier_cells": 0.7}  # the source's shares
+ROWS = "outlier_rows"
+CELLS = "outlier_cells"
+USUAL_OUTLIERS = {ROWS: 0.1, CELLS: 0.7}  # the source's shares
 
 
 def ask_outliers(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, ...]]:
@@ -26,17 +28,20 @@ def ask_outliers(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, .
         "Uniform noise on some pixels of some images, the same for every visitor. The objective is"
         " measured on clean images."
     )
-    none: dict[str, object] = {"outlier_rows": 0.0, "outlier_cells": 0.0}
+    none: dict[str, object] = {ROWS: 0.0, CELLS: 0.0}
     if lesson.fixed_value("parameters") is not None:
         return none, choice.assumptions
     st.session_state[PLANTED] = choice.outlier_rows > 0 and choice.outlier_cells > 0
     if not st.toggle("Plant outliers", key=PLANTED, help=text, on_change=_plant):
         return none, choice.assumptions
     left, right = st.columns(2)
-    of_rows, of_cells = (bind(session_key(name)) for name in USUAL_OUTLIERS)
-    rows = left.slider("Share of the images", 0.01, 1.0, step=0.01, **of_rows)
-    cells = right.slider("Share of their pixels", 0.01, 1.0, step=0.01, **of_cells)
-    return {"outlier_rows": rows, "outlier_cells": cells}, choice.assumptions
+    rows = left.slider(
+        "Share of the images", 0.01, 1.0, step=0.01, **bind(session_key(ROWS))
+    )
+    cells = right.slider(
+        "Share of their pixels", 0.01, 1.0, step=0.01, **bind(session_key(CELLS))
+    )
+    return {ROWS: rows, CELLS: cells}, choice.assumptions
 
 
 def _plant() -> None:

@@ -282,7 +282,7 @@ def band(
 
 
 def reference_line(
-    fig: go.Figure, line: ReferenceLine, colour: str = "", *, above: bool = True
+    fig: go.Figure, line: ReferenceLine, colour: str = "", *, above: bool
 ) -> None:
     """Draw a line with its name that private figures are compared with.
 

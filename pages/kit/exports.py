@@ -15,13 +15,11 @@ from pages.kit import links
 CACHE_SIZE = 100  # runs in memory
 
 
-def draw_files(
-    files: Mapping[str, tuple[str, Any]], share: str = "", first: str = ""
-) -> None:
+def draw_files(files: Mapping[str, tuple[str, Any]], share: str = "") -> None:
     """Draw a button for each file, and for the page's share link.
 
     files: label and content by name. share: what the link contains, in a sentence; without one
-    there is no link. first: the file of the primary button.
+    there is no link.
     """
     with st.container(horizontal=True):
         for name, (label, data) in files.items():
@@ -30,7 +28,6 @@ def draw_files(
                 data,
                 name,
                 mimetypes.guess_type(name)[0],
-                type="primary" if name == first else "secondary",
                 on_click="ignore",
             )
         if share:

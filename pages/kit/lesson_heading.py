@@ -1,7 +1,5 @@
 """The box above a page of a teacher's lesson: title, question, answers, navigation, final code."""
 
-from typing import Any
-
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
@@ -122,13 +120,17 @@ def _draw_question(link: LessonLink) -> None:
         return
     with st.form("lesson.answering", border=False):
         if choices:
-            look: dict[str, Any] = {"index": None, "horizontal": True}
             texts = {
                 str(number): escape_letters(text) for number, text in enumerate(choices)
             }
             key = f"lesson.choice.on{place}"
             answer = st.radio(
-                label, texts, format_func=texts.__getitem__, key=key, **look
+                label,
+                texts,
+                index=None,
+                horizontal=True,
+                format_func=texts.__getitem__,
+                key=key,
             )
         else:
             answer = st.text_area(

@@ -1,7 +1,6 @@
 """Who sees what: choose an observer, and the diagram shows what that observer sees."""
 
 import textwrap
-from collections.abc import Sequence
 from itertools import pairwise
 
 import pandas as pd
@@ -37,11 +36,11 @@ def draw_folded(name: str) -> None:
         drawing.repeat(lambda: _draw(f"observers.{name}", DESIGNS[name]), None)
 
 
-def draw_lesson(names: Sequence[str] = IN_LESSON) -> None:
+def draw_lesson() -> None:
     """Draw the diagrams of several designs, and what all observers of the chosen one see."""
     name = st.segmented_control(
         "Design",
-        names,
+        IN_LESSON,
         default=USERS,
         key="observers.design",
         format_func=lambda one: DESIGNS[one].title,

@@ -97,7 +97,7 @@ def draws_frame(rows: Sequence[Mapping[str, Any]], grid: Iterable[str]) -> pd.Da
     return frame.astype({"epsilon": float, "value": float})
 
 
-def curve_frame(curves: Iterable[Curves], metric: str = "rmse") -> pd.DataFrame:
+def curve_frame(curves: Iterable[Curves], metric: str) -> pd.DataFrame:
     """A row for every step: name, id, draw, step, part and the metric."""
     rows = [
         (name, method_id, draw, int(step), part, point[key])

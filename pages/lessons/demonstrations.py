@@ -64,9 +64,15 @@ def _people(place: DeltaGenerator, label: str, start: int, key: str) -> int:
 
 
 def _films(key: str) -> tuple[int, ...]:
-    look: dict[str, Any] = {"selection_mode": "multi", "default": [0, 3, 7, 11]}
-    look |= {"key": key, "format_func": lambda film: str(film + 1)}
-    return tuple(st.pills("Films that you saw", list(range(membership.FILMS)), **look))
+    films = st.pills(
+        "Films that you saw",
+        list(range(membership.FILMS)),
+        selection_mode="multi",
+        default=[0, 3, 7, 11],
+        key=key,
+        format_func=lambda film: str(film + 1),
+    )
+    return tuple(films)
 
 
 def _curves(part: LessonPart, table: pd.DataFrame) -> go.Figure:
@@ -104,13 +110,14 @@ def _show(part: LessonPart, fig: go.Figure, table: pd.DataFrame) -> None:
 
 def linking(part: LessonPart) -> Values:
     left, right = st.columns(2)
-    look: dict[str, Any] = {
-        "key": "learn.exactness",
-        "format_func": EXACTNESS.__getitem__,
-    }
-    label = "How precisely the day is known"
-    look = look | {"default": 3, "required": True}
-    off = left.segmented_control(label, list(EXACTNESS), **look)
+    off = left.segmented_control(
+        "How precisely the day is known",
+        list(EXACTNESS),
+        default=3,
+        required=True,
+        key="learn.exactness",
+        format_func=EXACTNESS.__getitem__,
+    )
     count = right.slider("Known films", 1, MOST_FILMS, 2, key="learn.known")
     shares = linkage.share_named(MOST_FILMS, off)
     table = pd.DataFrame({"films": range(1, MOST_FILMS + 1), "share": shares})
@@ -240,10 +247,13 @@ def attacker(part: LessonPart) -> Values:
 
 def response(part: LessonPart) -> Values:
     left, right = st.columns(2)
-    label = "How often an answer is true"
-    marks = [0.55, 0.6, 0.75, 0.9, 0.99]
-    look: dict[str, Any] = {"key": "learn.truth", "format_func": "{:.0%}".format}
-    truth = left.select_slider(label, marks, 0.75, **look)
+    truth = left.select_slider(
+        "How often an answer is true",
+        [0.55, 0.6, 0.75, 0.9, 0.99],
+        0.75,
+        key="learn.truth",
+        format_func="{:.0%}".format,
+    )
     people = _people(right, "People asked", 1_000, "learn.people")
     table = demonstrations.survey(SHARE, people, truth)
     table = table[table["chance"] > table["chance"].max() * 1e-4]
@@ -293,8 +303,9 @@ def blocks(_part: LessonPart) -> Values:
 
 def clipping(part: LessonPart) -> Values:
     norms = [round(norm, 1) for norm in demonstrations.CLIP_NORMS]
-    look: dict[str, Any] = {"key": "learn.clip", "format_func": "{:g}".format}
-    clip_norm = st.select_slider("Clip norm C", norms, norms[12], **look)
+    clip_norm = st.select_slider(
+        "Clip norm C", norms, norms[12], key="learn.clip", format_func="{:g}".format
+    )
     table = demonstrations.clipping_errors(open_ratings(DataSpec(id=SMALL)))
     at = table.iloc[int((table["norm"] - clip_norm).abs().argmin())]
     fig = _curves(part, table)
@@ -315,9 +326,14 @@ def composition(part: LessonPart) -> Values:
 
 def postprocessing(part: LessonPart) -> Values:
     epsilon = _epsilon("after", 0.2)
-    look: dict[str, Any] = {"selection_mode": "multi", "default": ["nonnegative"]}
-    look |= {"key": "learn.after.steps", "format_func": STEPS.__getitem__}
-    steps = st.pills("Afterwards", list(STEPS), **look)
+    steps = st.pills(
+        "Afterwards",
+        list(STEPS),
+        selection_mode="multi",
+        default=["nonnegative"],
+        key="learn.after.steps",
+        format_func=STEPS.__getitem__,
+    )
     noisy = demonstrations.noisy_counts(epsilon)
     after = demonstrations.processed(noisy, frozenset(steps))
     columns = {

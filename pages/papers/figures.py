@@ -123,12 +123,9 @@ def _of_one_set(key: str, results: Results) -> list[Measured]:
             )
         )
         if len(sets) > 1:
-            box: dict[str, Any] = {
-                "default": sets[0],
-                "required": True,
-                "key": f"{key}.{name}",
-            }
-            title = st.segmented_control(label, sets, **box)
+            title = st.segmented_control(
+                label, sets, default=sets[0], required=True, key=f"{key}.{name}"
+            )
             results = [result for result in results if result.grid[name] == title]
     return results
 
