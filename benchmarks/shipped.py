@@ -121,9 +121,9 @@ def _first_view_values() -> Iterator[tuple[str, ViewData]]:
                 ]
                 yield identity(spec), {LISTS: {str(user): items}}
         else:
-            best = references(run)[BEST_KNOWN].model_dump_json()
+            best = references(run)[BEST_KNOWN]
             for spec in _shown(view):
-                parts = asdict(match_parts(view.page, spec.model_dump_json(), best))
+                parts = asdict(match_parts(view.page, spec, best))
                 yield identity(spec), {MATCHED_PARTS: parts}
 
 

@@ -148,6 +148,10 @@ class RunSpec(BaseModel):
     curve_points: int = Field(12, ge=2, le=1000)
     """largest number of points in the error by step, including the first and last"""
 
+    def __hash__(self) -> int:
+        """Of all that is hashable, which the parameters are not."""
+        return hash((self.data, self.algorithm, self.budget, self.split, self.seed))
+
     @model_serializer(mode="wrap")
     def _serialise(self, whole: Any) -> dict[str, Any]:
         """Leave out default noise and the default number of points, which has changed."""

@@ -4,6 +4,7 @@ One story: its cost, against epsilon and for one person; the meaning of epsilon;
 detail.
 """
 
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -37,6 +38,7 @@ from pages.kit import (
     drawing,
     epsilon_grid,
     exports,
+    first_view,
     forms,
     lesson,
     links,
@@ -59,22 +61,52 @@ N_RATED = 3  # highest ratings shown
 WITH_LISTS = (MAIN, OPEN)  # runs whose recommendations are shown
 
 
+@dataclass(frozen=True)
+class View:
+    """What the page shows: a run with its plan, and the runs that it is compared with."""
+
+    choice: SidebarChoice
+    spec: RunSpec
+    ready: PreparedRun
+    selection: Comparison
+
+    @classmethod
+    def of(cls, choice: SidebarChoice) -> "View":
+        """The view of a choice; raises BadInput."""
+        spec = choice.spec(parameters=parameters_of(choice))
+        every = bool(st.session_state.get(EVERY))
+        ready, selection = story.plan(spec, choice.shape, choice.assumptions, every)
+        return cls(choice, spec, ready, selection)
+
+    @property
+    def proved(self) -> bool:
+        return self.ready.guarantee.has_epsilon
+
+    @property
+    def has_meaning(self) -> bool:
+        """Whether the epsilon of what is released can be explained."""
+        return self.proved and self.ready.plan != NOTHING
+
+    def judgement(self) -> Judgement:
+        """What is known now of this method and others along epsilon."""
+        return epsilon_grid.read_for(self.choice, self.spec).by(story.METRIC)
+
+
 # ---- the first view ------------------------------------------------------------------------------
 
 
-def draw_story(
-    choice: SidebarChoice, spec: RunSpec, judgement: Judgement, label: str, waits: bool
-) -> bool:
+def draw_story(view: View, judgement: Judgement, waits: bool) -> bool:
     """Draw the figure that follows epsilon; return whether it was drawn.
 
-    label: of the chosen method in the table. waits: keep the previous result while there is none
-    for the current choice.
+    waits: keep the previous result while there is none for the current choice.
     """
+    choice = view.choice
+    label = view.selection.label
     new_story = story.of_table(choice, judgement, label)
     line = story.line_of(choice, judgement, label)
     if new_story is not None:
-        new_story["lists"] = person_shown.lists(choice, spec, line)
-    visible_story = epsilon_grid.displayed("explore", choice, new_story, waits)
+        new_story["lists"] = person_shown.lists(choice, view.spec, line)
+    visible_story = first_view.displayed("explore", choice, new_story, waits)
     if visible_story is None:
         return False
     methods = offered_methods(choice)
@@ -153,29 +185,24 @@ def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
             st.rerun()
 
 
-def draw_plain_finding(
-    choice: SidebarChoice, proved: bool, selection: Comparison, runs: dict[str, Run]
-) -> None:
+def draw_plain_finding(view: View, runs: dict[str, Run]) -> None:
     """Draw the headline without a proven epsilon, or before its references are finished."""
-    judgement = selection.table(runs).by(story.METRIC)
-    line = judgement.line(selection.label)
+    choice = view.choice
+    judgement = view.selection.table(runs).by(story.METRIC)
+    line = judgement.line(view.selection.label)
     if MAIN not in runs or not line:
         st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
         st.write(purchases.opening_text("explore"))
         return
     method = line[0]
     clause = conclusions.kept_words(judgement, method)
-    if proved:
-        words = comparison.headline(choice, method, clause)
-    else:
-        words = f"With no proven ε, {method.title} {clause}"
-    st.title(words, anchor=False)
+    st.title(first_view.headline(choice, method, clause, view.proved), anchor=False)
 
 
-def draw_meaning_and_card(
-    choice: SidebarChoice, spec: RunSpec, ready: PreparedRun
-) -> DeltaGenerator:
+def draw_meaning_and_card(view: View) -> DeltaGenerator:
     """Draw the meaning of epsilon and the privacy label; return the place below the label."""
+    choice = view.choice
+    ready = view.ready
     left, right = st.columns(2, gap="large")
     with right:
         privacy_card.label(
@@ -183,8 +210,8 @@ def draw_meaning_and_card(
         )
         beneath = st.container()
     with left:
-        if ready.guarantee.has_epsilon and ready.plan != NOTHING:
-            meanings = story.meanings(choice, spec, ready)
+        if view.has_meaning:
+            meanings = story.meanings(choice, view.spec, ready)
             draw_hundred("explore.hundred", choice.epsilon, meanings)
         privacy_card.attack_link(choice.algorithm)
     return beneath
@@ -237,34 +264,31 @@ def draw_person(choice: SidebarChoice, run: Run) -> None:
     )
 
 
-def draw_below(
-    choice: SidebarChoice,
-    selection: Comparison,
-    runs: dict[str, Run],
-    ready: PreparedRun,
-) -> None:
-    proved = ready.plan != NOTHING and ready.guarantee.has_epsilon
+def draw_below(view: View, runs: dict[str, Run]) -> None:
     if MAIN in runs:
         left, right = st.columns(2, gap="large")
         with left:
-            draw_methods(selection, runs)
+            draw_methods(view.selection, runs)
         drawing.let_answers_pass()
         with right:
             draw_who_pays(runs)
         drawing.let_answers_pass()
         if comparison.has_steps(runs[MAIN]):
             with st.expander("Error by step"):
-                floor = floor_of(selection.table(runs).by(story.METRIC))
+                floor = floor_of(view.selection.table(runs).by(story.METRIC))
                 comparison.draw_steps(
                     "explore", "Error by step", runs, PARTS, story.METRIC, floor
                 )
-    if proved:
+    if view.has_meaning:
         with st.expander("The best any attacker can do"):  # needs no run
             privacy_card.meaning(
-                ready.plan, choice.delta, ready.guarantee.unit, "explore.meaning"
+                view.ready.plan,
+                view.choice.delta,
+                view.ready.guarantee.unit,
+                "explore.meaning",
             )
         drawing.let_answers_pass()
-    observers.draw_folded(observers.design_of(choice.algorithm))
+    observers.draw_folded(observers.design_of(view.choice.algorithm))
     if MAIN in runs:
         drawing.let_answers_pass()
         with st.expander("Export"):
@@ -290,26 +314,36 @@ def parameters_of(choice: SidebarChoice) -> dict[str, Any]:
     return forms.linked_parameters(choice.algorithm)
 
 
-def ask_for_runs(
-    choice: SidebarChoice, spec: RunSpec, selection: Comparison
-) -> dict[str, Run]:
+def ask_for_runs(view: View) -> dict[str, Run]:
     """Take the finished runs, and draw the progress of the rest."""
     confirm = ""
-    if choice.entry.public and is_in_parts(choice.dataset):
-        confirm = spec.model_dump_json()  # such runs take long
-    return ask("explore", selection.runs, whole=WITH_LISTS, confirm=confirm)
+    if view.choice.entry.public and is_in_parts(view.choice.dataset):
+        confirm = view.spec.model_dump_json()  # such runs take long
+    return ask("explore", view.selection.runs, whole=WITH_LISTS, confirm=confirm)
+
+
+def draw_missing_story(view: View, runs: dict[str, Run]) -> bool:
+    """Draw the story if it is known now, or the previous one, or a headline without a figure.
+
+    Return whether a story was drawn.
+    """
+    if view.proved and draw_story(view, view.judgement(), waits=True):
+        return True
+    draw_plain_finding(view, runs)
+    return False
+
+
+def note_runs(view: View) -> None:
+    """Say which of the runs shown came with the package."""
+    own = epsilon_grid.specs(view.spec, view.choice.shape)
+    note_shipped([*view.selection.runs.values(), *own])
 
 
 def main() -> None:
     choice = sidebar.choice()
     with st.sidebar:
         links.to("tune", "Advanced: parameters", {})
-    spec = choice.spec(parameters=parameters_of(choice))
-    every = bool(st.session_state.get(EVERY))
-    ready, selection = story.plan(
-        spec.model_dump_json(), choice.shape, choice.assumptions, every
-    )
-    proved = ready.guarantee.has_epsilon
+    view = View.of(choice)
 
     # the places in the order of the screen; what takes longest is drawn last
     head = st.container()
@@ -318,35 +352,30 @@ def main() -> None:
     middle = st.container()
     missing_references = st.container()
 
-    judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
-    is_measured = proved and story.is_known(choice, judgement, selection.label)
-    with head:
-        is_drawn = is_measured and draw_story(
-            choice, spec, judgement, selection.label, waits=False
-        )
-    with middle:
-        beneath = draw_meaning_and_card(choice, spec, ready)
-    with missing_references if is_measured else missing_result:
-        runs = ask_for_runs(choice, spec, selection)
-    if not is_drawn and proved:
-        # more may be known now
-        judgement = epsilon_grid.read_for(choice, spec).by(story.METRIC)
+    judgement = view.judgement()
+    is_drawn = False
+    progress = missing_result
+    if view.proved and story.is_known(choice, judgement, view.selection.label):
+        progress = missing_references
         with head:
-            is_drawn = draw_story(choice, spec, judgement, selection.label, waits=True)
+            is_drawn = draw_story(view, judgement, waits=False)
+    with middle:
+        below_card = draw_meaning_and_card(view)
+    with progress:
+        runs = ask_for_runs(view)
     if not is_drawn:
         with head:
-            draw_plain_finding(choice, proved, selection, runs)
-    if proved:
-        with beneath:
-            own = epsilon_grid.specs(spec, choice.shape)
-            note_shipped([*selection.runs.values(), *own])
+            is_drawn = draw_missing_story(view, runs)
+    if view.proved:
+        with below_card:
+            note_runs(view)
     if MAIN in runs:
         with shown_person:
             draw_person(choice, runs[MAIN])
     drawing.first_view_ends(is_drawn)
-    draw_below(choice, selection, runs, ready)
-    if proved and MAIN in runs and len(runs) == len(selection.runs):
-        epsilon_grid.keep_filling("explore", spec, choice.shape)
+    draw_below(view, runs)
+    if view.proved and len(runs) == len(view.selection.runs):
+        epsilon_grid.keep_filling("explore", view.spec, choice.shape)
 
 
 main()

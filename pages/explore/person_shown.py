@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from typing import Any
 
 import streamlit as st
@@ -88,8 +89,8 @@ def lists(
             points.append(
                 {
                     "epsilon": one.epsilon,
-                    "items": items_of(run.model_dump_json(), user),
-                    "open": items_of(run.open().model_dump_json(), user),
+                    "items": items_of(run, user),
+                    "open": items_of(run.open(), user),
                 }
             )
     if not points:
@@ -97,16 +98,12 @@ def lists(
     return {"person": user, "at": points}
 
 
-def _items(spec: str, user: int) -> RecommendedItems:
-    """A run's recommendations for a person; raises LookupError if there are none known.
-
-    spec: JSON.
-    """
-    run_spec = RunSpec.model_validate_json(spec)
-    run = engine().known_runs.whole(run_spec)
+def _items(spec: RunSpec, user: int) -> RecommendedItems:
+    """A run's recommendations for a person; raises LookupError if there are none known."""
+    run = engine().known_runs.whole(spec)
     if run is None:
         lists_by_user: dict[str, RecommendedItems] = (
-            shipped_runs.view_data(run_spec, LISTS) or {}
+            shipped_runs.view_data(spec, LISTS) or {}
         )
         items = lists_by_user[str(user)]
     else:
@@ -117,4 +114,4 @@ def _items(spec: str, user: int) -> RecommendedItems:
     return items
 
 
-_cached_items = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(_items)
+_cached_items = lru_cache(CACHE_SIZE)(_items)

@@ -27,8 +27,8 @@ from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
-from pages.kit import colours, privacy_card
-from pages.kit.comparison import headline, purchase_text
+from pages.kit import colours, first_view, privacy_card
+from pages.kit.first_view import headline, purchase_text
 from pages.kit.sidebar_values import EPSILONS as SLIDER_STOPS
 from pages.kit.sidebar_values import SidebarChoice
 
@@ -93,15 +93,12 @@ def of_table(
         parts = _parts(any_choice, judgement, label)
     if parts is None:
         return None
-    epsilons = [point["epsilon"] for point in parts["points"]]
-    every = (*EPSILONS, choice.epsilon, *epsilons)
+    every = (*EPSILONS, choice.epsilon, *(one["epsilon"] for one in parts["points"]))
     return {
         **parts,
-        "epsilon": choice.epsilon,
+        **first_view.at_choice(choice, parts["points"]),
         "range": [min(every), max(every)],
         "lists": None,
-        "stale": False,
-        "pending": choice.epsilon not in epsilons,
     }
 
 
@@ -114,21 +111,21 @@ def _parts(
         return None
     method = BEST_LINE if _shows_best(choice) else line[0].title
     return {
+        **first_view.compose(
+            choice,
+            [_point(choice, judgement, one) for one in line],
+            {term: GLOSSARY[name].words for term, name in TERMS.items()},
+            _templates(choice, judgement),
+        ),
         "title": "",
         "sentence": "",
         "alt": _alt(judgement, line, method),
         "method": _name_of(method),
         "colour": _colour_of_line(method, line),
-        "points": [_point(choice, judgement, one) for one in line],
         "others": _other_lines(judgement, method),
         "levels": _levels(judgement),
         "units": ["share", "error"] if judgement.is_sharing_worth else ["error"],
         "digits": judgement.metric.digits,
-        "terms": [
-            {"term": term, "meaning": GLOSSARY[name].words}
-            for term, name in TERMS.items()
-        ],
-        "words": _templates(choice, judgement),
     }
 
 
@@ -279,11 +276,10 @@ def _levels(judgement: Judgement) -> list[dict[str, Any]]:
 
 @functools.lru_cache(maxsize=256)
 def plan(
-    spec: str, shape: Shape, assumptions: tuple[str, ...], every: bool
+    spec: RunSpec, shape: Shape, assumptions: tuple[str, ...], every: bool
 ) -> tuple[PreparedRun, Comparison]:
-    """A run's plan and the runs that it is compared with; raises BadInput. spec: JSON."""
-    run = RunSpec.model_validate_json(spec)
-    return prepare(run, shape, assumptions), comparison_of(run, shape, every)
+    """A run's plan and the runs that it is compared with; raises BadInput."""
+    return prepare(spec, shape, assumptions), comparison_of(spec, shape, every)
 
 
 # ---- what epsilon means --------------------------------------------------------------------------
@@ -301,7 +297,7 @@ def meanings(
         for epsilon in SLIDER_STOPS:
             events[epsilon] = Gaussian(1 / gaussian_mu(epsilon, choice.delta))
     elif all_gaussian(ready.plan):
-        any_run = at_epsilon(spec, EPSILONS[0]).model_dump_json()
+        any_run = at_epsilon(spec, EPSILONS[0])
         events |= _along_grid(any_run, choice.shape, choice.assumptions)
     events[choice.epsilon] = ready.plan
     unit = ready.guarantee.unit
@@ -321,16 +317,13 @@ def _meaning(
 
 @functools.lru_cache(maxsize=256)
 def _along_grid(
-    spec: str, shape: Shape, assumptions: tuple[str, ...]
+    spec: RunSpec, shape: Shape, assumptions: tuple[str, ...]
 ) -> dict[float, Event]:
-    """The plan at each epsilon of the grid, from public facts. spec: JSON."""
-    any_run = RunSpec.model_validate_json(spec)
+    """The plan at each epsilon of the grid, from public facts."""
     plans = {}
     for epsilon in EPSILONS:
         with contextlib.suppress(BadInput):  # a source's rule may not cover an epsilon
-            plans[epsilon] = prepare(
-                at_epsilon(any_run, epsilon), shape, assumptions
-            ).plan
+            plans[epsilon] = prepare(at_epsilon(spec, epsilon), shape, assumptions).plan
     return plans
 
 
@@ -353,11 +346,9 @@ def _alt(judgement: Judgement, line: Sequence[Measured], method: str) -> str:
 def _templates(choice: SidebarChoice, judgement: Judgement) -> dict[str, Any]:
     """The browser's texts while the slider is held; it fills in {..}."""
     unknown = "No run was made at ε = {epsilon}"
-    pending = "This ε itself is being computed."
     caption = CAPTION
     if not choice.entry.public:
         unknown = "Nothing was trained on your data at ε = {epsilon}"
-        pending = ""
         caption += PRIVATELY
     return {
         "across": ALONG_SOURCE if choice.calibration == "source" else ALONG,
@@ -370,8 +361,6 @@ def _templates(choice: SidebarChoice, judgement: Judgement) -> dict[str, Any]:
         "several": "the best proven method",
         "sentence": "Its held-out RMSE is about {private}.",
         "interpolated": "≈ Interpolated between runs at ε = {low} and {high}.",
-        "pending": pending,
-        "stale": "",
         "caption": caption,
         "list": "Person {person} at ε = {epsilon}",
         "stay": "{stay} of {all} recommendations are the same as without noise.",

@@ -1,4 +1,4 @@
-"""Methods at one epsilon as figures, and the words of headlines about a measured epsilon."""
+"""Methods at one epsilon, and the steps of a run, as figures."""
 
 import textwrap
 from collections.abc import Mapping
@@ -7,16 +7,12 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.comparison import BEST_KNOWN, MAIN, NAMES, Comparison, split_name
 from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import Run
 from pages.kit import charts, colours, sweep_charts
-from pages.kit.safe_text import count_text
-from pages.kit.sidebar_values import SidebarChoice
 
 VARIANTS = {title: name for name, title in NAMES.items()}  # ids by title, for colours
 ALL_DRAWN = "Dots are draws of split and noise, bars are medians. All methods share {draws} draws."
@@ -236,39 +232,3 @@ def _steps_chart(
         words = f"{name}: {METRICS[metric].text(value)}"
         charts.level(fig, value, words, {"dash": "dash", "color": colours.ink()})
     return fig
-
-
-# ---- headlines of first views --------------------------------------------------------------------
-
-
-def headline(choice: SidebarChoice, one: Measured, clause: str) -> str:
-    """The headline of a measured epsilon. clause: what the method does there.
-
-    With the source's rule it states the total first.
-    """
-    nominal = f"ε = {budget_text(one.epsilon or 0.0)}"
-    words = f"At {nominal}, {one.title} {clause}"
-    total = next(iter(one.totals), None)
-    if choice.calibration == "source" and total is not None:
-        rule = f"{source_rule(one.algorithm)}: {nominal}"
-        words = f"At ε = {epsilon_text(total)} in total ({rule}), {one.title} {clause}"
-    if len(one.draws) == 1:
-        words += ", in the first draw"
-    return words
-
-
-def source_rule(algorithm: str) -> str:
-    """The name of the source's rule, with what its epsilon is for."""
-    kind = algorithms.find(algorithm)
-    assert issubclass(kind, algorithms.PrivateAlgorithm)
-    if not kind.source_epsilon_of:
-        return "the source's rule"
-    return f"the source's rule, for {kind.source_epsilon_of}"
-
-
-def purchase_text(choice: SidebarChoice, one: Measured) -> str:
-    """What a measured epsilon cost on private data; '' on public data."""
-    if choice.entry.public:
-        return ""
-    prices = ", ".join(epsilon_text(total) for total in one.totals if total is not None)
-    return f"{count_text(len(one.draws), 'draw')} on your data, at ε = {prices}"

@@ -13,11 +13,9 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core import algorithms
 from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.queue import IDLE
-from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import EPSILONS, at_epsilon, grid_points, own_points
 from dpmf_core.runs.draws import Draws
@@ -26,7 +24,6 @@ from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from pages.kit import data_sets, runs, time_estimate
-from pages.kit.components import Story
 from pages.kit.run_request import RunRequest
 from pages.kit.sidebar_values import SidebarChoice
 
@@ -62,25 +59,23 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
     return Draws(tuple(rows), tuple(missing))
 
 
-def _any_run(spec: RunSpec) -> str:
-    """A text that is the same for runs that differ only in epsilon, for the caches below."""
-    return at_epsilon(spec, DEFAULT_EPSILON).model_dump_json()
+def _any_run(spec: RunSpec) -> RunSpec:
+    """The same for runs that differ only in epsilon, for the caches below."""
+    return at_epsilon(spec, DEFAULT_EPSILON)
 
 
 @functools.lru_cache(maxsize=64)
-def _own_points(
-    spec: str, shape: Any, epsilons: tuple[float, ...]
-) -> tuple[Point, ...]:
-    """The points of a run and of its references. spec: JSON."""
-    return own_points(RunSpec.model_validate_json(spec), shape, epsilons)
+def _own_points(spec: RunSpec, shape: Any) -> tuple[Point, ...]:
+    """The points of a run and of its references over the grid."""
+    return own_points(spec, shape, EPSILONS)
 
 
 @functools.lru_cache(maxsize=64)
 def _shipped(
-    spec: str, shape: Any, epsilons: tuple[float, ...]
+    spec: RunSpec, shape: Any, epsilons: tuple[float, ...]
 ) -> tuple[tuple[Point, ...], Draws]:
-    """The points of a grid, and their table as it comes with the package. spec: JSON."""
-    points = grid_points(RunSpec.model_validate_json(spec), shape, epsilons)
+    """The points of a grid, and their table as it comes with the package."""
+    points = grid_points(spec, shape, epsilons)
     return points, Draws.of(
         points, [shipped_runs.summary(point.spec) for point in points]
     )
@@ -140,7 +135,7 @@ def nearest(epsilons: Iterable[float], epsilon: float) -> float:
 
 
 def specs(spec: RunSpec, shape: Any) -> list[RunSpec]:
-    return [point.spec for point in _own_points(_any_run(spec), shape, EPSILONS)]
+    return [point.spec for point in _own_points(_any_run(spec), shape)]
 
 
 def fill(place: str, missing: Collection[Point], n_finished: int) -> RunRequest:
@@ -160,7 +155,7 @@ def keep_filling(place: str, spec: RunSpec, shape: Any) -> None:
     if not data_sets.is_public(spec.data.id):
         return
     missing = {point.key for point in read(spec, shape).missing}
-    points = _own_points(_any_run(spec), shape, EPSILONS)
+    points = _own_points(_any_run(spec), shape)
     if not any(point.key in missing for point in points):
         return
     before = _find(points)
@@ -193,27 +188,3 @@ def _affordable(missing: list[RunSpec], n_finished: int) -> list[RunSpec]:
         if total_seconds <= remaining_seconds:
             affordable.append(spec)
     return affordable
-
-
-def displayed(
-    place: str, choice: SidebarChoice, story: Story | None, waits: bool
-) -> Story | None:
-    """What is drawn: the new result, or the previous one, greyed, with its description.
-
-    story: the new result, which is kept if it contains the chosen epsilon. waits: whether the
-    previous one stays meanwhile.
-    """
-    key = f"{place}.story"
-    if story is not None:
-        now = f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)}"
-        for point in story["points"]:
-            if point["epsilon"] == choice.epsilon:
-                texts = {"title": point["title"], "sentence": point["sentence"]}
-                st.session_state[key] = f"{now} on {choice.entry.title}", story | texts
-        return story
-    if not waits or key not in st.session_state:
-        return None
-    last: tuple[str, Story] = st.session_state[key]
-    description, previous = last
-    sentence = f"Still showing {description}; the new result is being computed."
-    return previous | {"stale": True, "words": previous["words"] | {"stale": sentence}}

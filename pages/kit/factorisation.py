@@ -35,6 +35,7 @@ from pages.kit import (
     drawing,
     epsilon_grid,
     exports,
+    first_view,
     forms,
     links,
     observers,
@@ -186,7 +187,7 @@ def _first_view(
         story = None
         if waits or any(one.epsilon == choice.epsilon for one in line):
             story = _story(subject, choice, spec, judgement, line, proved, most)
-        displayed_story = epsilon_grid.displayed(page, choice, story, waits)
+        displayed_story = first_view.displayed(page, choice, story, waits)
         if displayed_story is not None:
             with head:
                 draw_matched_parts(f"{page}.matched", displayed_story)
@@ -278,20 +279,13 @@ def _story(
         return None
     title = algorithms.find(choice.algorithm).title
     without = algorithms.find(best.algorithm).title
+    words = _templates(subject, choice, title, without)
     return {
-        "epsilon": choice.epsilon,
+        **first_view.compose(choice, points, _meanings(subject), words),
         "colour": colours.of(choice.algorithm),
         "kind": "words" if subject is TOPICS else "pictures",
         "plain": plain.parts[:most],
         "across": row_length(len(plain.parts[:most])),
-        "points": points,
-        "terms": [
-            {"term": term, "meaning": words}
-            for term, words in _meanings(subject).items()
-        ],
-        "words": _templates(subject, choice, title, without),
-        "stale": False,
-        "pending": choice.epsilon not in {point["epsilon"] for point in points},
     }
 
 
@@ -311,13 +305,9 @@ class _Finding:
     ) -> dict[str, Any]:
         """What the browser draws at this epsilon. line, proved, most: as in `_story`."""
         clause = kept_words(self.judgement, self.one, self.subject.row)
-        if proved:
-            title = comparison.headline(self.choice, self.one, clause)
-        else:
-            title = f"With no proven ε, {self.one.title} {clause}"
         return {
             "epsilon": self.one.epsilon,
-            "title": title,
+            "title": first_view.headline(self.choice, self.one, clause, proved),
             "sentence": " ".join(
                 sentence for sentence in self._sentences(line) if sentence
             ),
@@ -345,7 +335,7 @@ class _Finding:
             self._survival(),
             _unexplained(judgement, self.one, self.subject.row),
             self._coherence(),
-            comparison.purchase_text(self.choice, self.one),
+            first_view.purchase_text(self.choice, self.one),
         ]
 
     def _needed(self, line: Sequence[Measured]) -> str:
@@ -434,13 +424,11 @@ def _templates(
         columns += ["surviving words", "coherence"]
         similarity = "{stay} of {all} words survive"
     near = "≈ ε = {epsilon} was not measured; this is the nearest measured point, ε = {shown}."
-    pending = "This ε itself is being computed."
     caption = (
         f"{subject.legend.format(without=without)} The {subject.many} come from one draw, seed"
         f" {choice.seed}; percentages are medians over draws."
     )
     if not choice.entry.public:
-        pending = ""
         near = (
             "≈ Nothing was trained on your data at ε = {epsilon}; this is the nearest trained"
             " point, ε = {shown}."
@@ -450,8 +438,6 @@ def _templates(
         )
     return {
         "near": near,
-        "pending": pending,
-        "stale": "",
         "caption": caption,
         "part": component,
         "stay": "{stay} of {all} words survive",

@@ -3,8 +3,7 @@
 import base64
 from collections.abc import Sequence
 from dataclasses import dataclass
-
-import streamlit as st
+from functools import lru_cache
 
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
@@ -37,7 +36,7 @@ def find_parts(
     """Components of a stored or shipped run, or None; cached on public data."""
     match = _cached_parts if choice.entry.public else match_parts
     try:
-        return match(page, spec.model_dump_json(), best.model_dump_json())
+        return match(page, spec, best)
     except LookupError:
         package_parts = shipped_runs.view_data(spec, MATCHED_PARTS)
     if package_parts is None:
@@ -47,13 +46,10 @@ def find_parts(
     )
 
 
-def match_parts(page: str, spec: str, best: str) -> MatchedParts:
-    """A run's components in the order of their partners; raises LookupError without the runs.
-
-    spec, best: JSON.
-    """
-    run = engine().known_runs.whole(RunSpec.model_validate_json(spec))
-    other = engine().known_runs.whole(RunSpec.model_validate_json(best))
+def match_parts(page: str, spec: RunSpec, best: RunSpec) -> MatchedParts:
+    """A run's components in the order of their partners; raises LookupError without the runs."""
+    run = engine().known_runs.whole(spec)
+    other = engine().known_runs.whole(best)
     if run is None or other is None:
         raise LookupError
     contents = _contents(page, run)
@@ -74,6 +70,4 @@ def _contents(page: str, run: Run) -> list[WordsOrPicture]:
     return [base64.b64encode(file).decode() for file in small_pictures(run)]
 
 
-_cached_parts = st.cache_resource(max_entries=CACHE_SIZE, show_spinner=False)(
-    match_parts
-)
+_cached_parts = lru_cache(CACHE_SIZE)(match_parts)

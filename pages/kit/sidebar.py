@@ -30,7 +30,6 @@ from pages.kit import (
     safe_text,
     sidebar_values,
 )
-from pages.kit.comparison import source_rule
 from pages.kit.components import TOTAL_EPSILON, Stop, draw_epsilon_slider
 from pages.kit.data_sets import data_kind, session_key
 from pages.kit.session_widgets import bind, number_within
@@ -43,6 +42,7 @@ from pages.kit.sidebar_values import (
     chosen_entry,
     controls,
     put,
+    source_rule,
     usual_delta,
     value,
 )
@@ -81,55 +81,59 @@ def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
 
 
 def _draw_widgets(unused: Collection[str]) -> None:
-    _draw_widget("dataset", _data_set, unused)
+    draw_widget = partial(_draw_widget, unused)
+    draw_widget("dataset")
     entry = chosen_entry()
     _describe_data(entry)
     units = entry.shape().n_units
     if not entry.public:
         odometer.panel(entry.id, "sidebar", units)
-    _draw_widget("algorithm", _algorithm, unused)
-    _draw_widget("epsilon", partial(_epsilon, unused=unused), unused)
+    draw_widget("algorithm")
+    if _is_shown("epsilon", unused):
+        _epsilon(_is_fixed("epsilon"), unused)
     if "delta" not in unused and value("delta") >= 1 / units:
         limit = f"δ of 1/n ({1 / units:.0e}) or more"
         st.warning(f"{limit} would allow publishing one person's whole row.")
     if not entry.public:
-        _draw_widget("noise", partial(_radio, "noise"), unused)
+        draw_widget("noise")
     with st.expander("More"):
-        _draw_widget("delta", _delta, unused)
-        _draw_widget("seed", _seed, unused)
-        columns = COLUMNS.get(data_kind())
-        if columns:
-            _draw_widget(columns, partial(_columns_kept, entry, columns), unused)
-        if getattr(entry, "item_features", ""):
-            _draw_widget("item_features", partial(_radio, "item_features"), unused)
-        if value("algorithm") != data_sets.BEST:
-            _draw_widget("calibration", partial(_radio, "calibration"), unused)
-        if entry.public:
-            _draw_widget("noise", partial(_radio, "noise"), unused)
-        if (
-            not entry.public
-            or (columns and value(columns))
-            or value("row_count") != "given"
-        ):
-            _draw_widget("row_count", partial(_radio, "row_count"), unused)
-        if data_kind() == "ratings":
-            _draw_of_links(unused)
+        for name in _further(entry):
+            draw_widget(name)
 
 
-def _draw_of_links(unused: Collection[str]) -> None:
-    """Draw what a link changed of the preparation of ratings."""
-    if CONTROLS["most_per_user"].is_set:
-        _draw_widget("most_per_user", _ratings_kept, unused)
-    if CONTROLS["test_fraction"].is_set:
-        _draw_widget("test_fraction", _test_fraction, unused)
+def _further(entry: Any) -> list[str]:
+    """The values whose widgets stand under More."""
+    names = ["delta", "seed"]
+    columns = COLUMNS.get(data_kind())
+    if columns:
+        names.append(columns)
+    if getattr(entry, "item_features", ""):
+        names.append("item_features")
+    if value("algorithm") != data_sets.BEST:
+        names.append("calibration")
+    if entry.public:
+        names.append("noise")
+    has_fewer_columns = columns and value(columns)
+    if not entry.public or has_fewer_columns or value("row_count") != "given":
+        names.append("row_count")
+    if data_kind() == "ratings":  # what a link changed of their preparation
+        linked_names = ("most_per_user", "test_fraction")
+        names += [name for name in linked_names if CONTROLS[name].is_set]
+    return names
 
 
-def _draw_widget(
-    name: str, widget: Callable[[bool], None], unused: Collection[str]
-) -> None:
+def _is_shown(name: str, unused: Collection[str]) -> bool:
+    return name not in unused and not lesson.is_hidden(name)
+
+
+def _is_fixed(name: str) -> bool:
+    return lesson.fixed_value(name) is not None
+
+
+def _draw_widget(unused: Collection[str], name: str) -> None:
     """Draw a widget unless it is hidden or unused; lock it if the lesson fixes it."""
-    if name not in unused and not lesson.is_hidden(name):
-        widget(lesson.fixed_value(name) is not None)
+    if _is_shown(name, unused):
+        WIDGETS[name](name, _is_fixed(name))
 
 
 def show_complaints() -> None:
@@ -163,12 +167,12 @@ def choice() -> SidebarChoice:
 # ---- widgets; fixed: locked by a lesson ----------------------------------------------------------
 
 
-def _data_set(fixed: bool) -> None:
+def _data_set(name: str, fixed: bool) -> None:
     titles = data_sets.usable()
     st.selectbox(
         "Data set",
         list(titles),
-        **bind(session_key("dataset"), list(titles)),
+        **bind(session_key(name), list(titles)),
         format_func=titles.__getitem__,
         on_change=_reset_for_data,
         disabled=fixed,
@@ -199,12 +203,12 @@ def _describe_data(entry: Any) -> None:
     st.caption(f"{', '.join(parts)}. {entry.words}")
 
 
-def _algorithm(fixed: bool) -> None:
+def _algorithm(name: str, fixed: bool) -> None:
     ids = data_sets.offered_methods()
     st.selectbox(
         "Private method",
         ids,
-        **bind(session_key("algorithm"), ids),
+        **bind(session_key(name), ids),
         format_func=_title_of_method,
         disabled=fixed,
     )
@@ -216,8 +220,9 @@ def _title_of_method(name: str) -> str:
     return algorithms.find(name).title
 
 
-def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
+def _columns_kept(name: str, fixed: bool) -> None:
     """Ask how many items or words are kept. name: of the parameter."""
+    entry = chosen_entry()
     if name == "top_items":
         label = "Most rated items only"
         total = entry.n_items
@@ -243,12 +248,12 @@ def _columns_kept(entry: Any, name: str, fixed: bool) -> None:
     )
 
 
-def _ratings_kept(fixed: bool) -> None:
+def _ratings_kept(name: str, fixed: bool) -> None:
     st.number_input(
         "Ratings of a person, at most",
-        CONTROLS["most_per_user"].range[0],
+        CONTROLS[name].range[0],
         None,
-        **bind(session_key("most_per_user"), emptiable=True),
+        **bind(session_key(name), emptiable=True),
         placeholder="all",
         step=10,
         disabled=fixed,
@@ -256,35 +261,36 @@ def _ratings_kept(fixed: bool) -> None:
     )
 
 
-def _test_fraction(fixed: bool) -> None:
-    number_within(
-        st.container(),
+# by parameter: label, help
+NUMBERS = {
+    "test_fraction": (
         "Share of the ratings held out",
-        session_key("test_fraction"),
-        *CONTROLS["test_fraction"].range,
-        disabled=fixed,
-        help=f"Default {CONTROLS['test_fraction'].first:g}.",
-    )
+        f"Default {CONTROLS['test_fraction'].first:g}.",
+    ),
+    "delta": (
+        "δ",
+        "The bound e^ε holds for every set of results up to a slack of δ. Default 1/(10 n).",
+    ),
+}
 
 
-def _delta(fixed: bool) -> None:
+def _number(name: str, fixed: bool) -> None:
+    label, text = NUMBERS[name]
     number_within(
         st.container(),
-        "δ",
-        session_key("delta"),
-        *CONTROLS["delta"].range,
+        label,
+        session_key(name),
+        *CONTROLS[name].range,
         disabled=fixed,
-        help=linked(
-            "The bound e^ε holds for every set of results up to a slack of δ. Default 1/(10 n)."
-        ),
+        help=linked(text),
     )
 
 
-def _seed(fixed: bool) -> None:
+def _seed(name: str, fixed: bool) -> None:
     st.number_input(
         "Seed",
-        *CONTROLS["seed"].range,
-        **bind("sidebar.seed"),
+        *CONTROLS[name].range,
+        **bind(session_key(name)),
         step=1,
         disabled=fixed,
         help="Determines the split, the start and the noise.",
@@ -347,10 +353,24 @@ def _swap_default_delta() -> None:
         put("delta", usual)
 
 
+# by parameter
+WIDGETS: dict[str, Callable[[str, bool], None]] = {
+    "dataset": _data_set,
+    "algorithm": _algorithm,
+    "delta": _number,
+    "seed": _seed,
+    "top_items": _columns_kept,
+    "most_words": _columns_kept,
+    "most_per_user": _ratings_kept,
+    "test_fraction": _number,
+    **dict.fromkeys(RADIOS, _radio),
+}
+
+
 # ---- epsilon: a slider and a box that follow each other ------------------------------------------
 
 
-def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
+def _epsilon(fixed: bool, unused: Collection[str]) -> None:
     _slider("sidebar.slider", fixed, unused, "side")
     left, right = st.columns([5, 6], vertical_alignment="bottom")
     below = st.container()
@@ -370,13 +390,8 @@ def _epsilon(fixed: bool, unused: Collection[str] = ()) -> None:
 
 def draw_bar(unused: Collection[str]) -> None:
     """Draw the slider at the bottom of a small screen, where the sidebar is folded."""
-    if "epsilon" not in unused and not lesson.is_hidden("epsilon"):
-        _slider(
-            "sidebar.slider.bar",
-            lesson.fixed_value("epsilon") is not None,
-            unused,
-            "bar",
-        )
+    if _is_shown("epsilon", unused):
+        _slider("sidebar.slider.bar", _is_fixed("epsilon"), unused, "bar")
 
 
 def _slider(
@@ -440,7 +455,7 @@ def _total_by_source(
     if data_kind() != "ratings":
         parameters = {"n_components": own.entry.n_components} | parameters
     try:
-        spec = own.spec(parameters=parameters, epsilon=epsilon).model_dump_json()
+        spec = own.spec(parameters=parameters, epsilon=epsilon)
         unit = getattr(own.entry, "unit", "user")
         return _total_words(spec, own.shape, own.assumptions, unit)
     except BadInput:  # the page says what is wrong
@@ -448,13 +463,14 @@ def _total_by_source(
 
 
 @lru_cache(2000)
-def _total_words(spec: str, shape: Any, assumptions: tuple[str, ...], unit: str) -> str:
-    """The total of a plan in full. spec: JSON."""
-    run = RunSpec.model_validate_json(spec)
-    ready = prepare(run, shape, assumptions, unit)
-    if not ready.guarantee.has_epsilon or run.budget is None:
+def _total_words(
+    spec: RunSpec, shape: Any, assumptions: tuple[str, ...], unit: str
+) -> str:
+    """The total of a plan in full."""
+    ready = prepare(spec, shape, assumptions, unit)
+    if not ready.guarantee.has_epsilon or spec.budget is None:
         return NOT_BY_EPSILON
-    delta = run.budget.delta
+    delta = spec.budget.delta
     total = epsilon_of(ready.plan, delta)
     in_full = epsilon_in_full(
         total, delta, ready.guarantee.unit, rule=rule_of(ready.plan)

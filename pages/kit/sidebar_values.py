@@ -13,6 +13,7 @@ import streamlit as st
 from pydantic import TypeAdapter
 
 import dpmf_datasets as datasets
+from dpmf_core import algorithms
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput, range_words
 from dpmf_core.base.registry import by_id
@@ -161,6 +162,15 @@ def forget(kind: DataKind) -> None:
     """Let the pages of a kind of data read their values from the next address."""
     for name in CONTROLS:
         st.session_state.pop(session_key(name, kind), None)
+
+
+def source_rule(algorithm: str) -> str:
+    """The name of the source's rule, with what its epsilon is for."""
+    kind = algorithms.find(algorithm)
+    assert issubclass(kind, algorithms.PrivateAlgorithm)
+    if not kind.source_epsilon_of:
+        return "the source's rule"
+    return f"the source's rule, for {kind.source_epsilon_of}"
 
 
 # ---- the values ----------------------------------------------------------------------------------
