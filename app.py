@@ -49,7 +49,7 @@ try:
     isolation.hide_memory()
     usable(data_folder())
     settings()
-    from pages.kit.page_table import SECTIONS, page_address
+    from pages.kit.base.page_table import SECTIONS, page_address
     from pages.server import upload_quota
     from pages.server.addresses import Addresses, routes
     from pages.server.doors import HostGuard, login_described, most_streams, names

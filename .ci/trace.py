@@ -21,7 +21,8 @@ EPSILONS = (2.0, 5.0, 1.0)
 MOVES = 15
 PAGE = """
 import runpy
-from pages.kit import runs, sidebar
+from pages.kit import sidebar
+from pages.kit.running import runs
 sidebar.draw("ratings")
 with runs.following():
     runpy.run_path("pages/explore/page.py")

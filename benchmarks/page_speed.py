@@ -37,7 +37,7 @@ from typing import Any
 from benchmarks.report import ROOT, save, serving
 from dpmf_core.runs.comparison import DRAWS, EPSILONS
 from dpmf_core.runs.store import Store
-from pages.kit.page_table import HOME, SECTIONS
+from pages.kit.base.page_table import HOME, SECTIONS
 
 CHROMIUM, FLAGS = "/usr/bin/chromium", ["--no-sandbox", "--disable-gpu"]
 CLOCK = Path(__file__).with_suffix(".js")

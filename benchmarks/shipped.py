@@ -43,7 +43,7 @@ from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.shipped_runs import ShippedRun, ViewData, identity
 from dpmf_core.runs.specification import RunSpec
 from pages.explore.person_shown import LIST_LENGTH, LISTS, PERSON
-from pages.kit.matched_parts import MATCHED_PARTS, match_parts
+from pages.kit.first_views.matched_parts import MATCHED_PARTS, match_parts
 from pages.start.you import FILMS, films_to_rate
 
 EXACT, CLOSE = 1e-9, 1e-4  # relative tolerances

@@ -14,8 +14,8 @@ from dpmf_core.privacy.accounting import epsilon as epsilon_of
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
-from pages.kit import charts, colours
-from pages.kit.session_widgets import read_decimal
+from pages.kit.controls.session_widgets import read_decimal
+from pages.kit.figures import charts, colours
 
 # mechanisms of a ledger made by hand
 KINDS: dict[str, type[Mechanism]] = {

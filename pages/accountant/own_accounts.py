@@ -7,7 +7,9 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.base.errors import BadInput
-from pages.kit import data_sets, odometer, safe_text, sidebar
+from pages.kit import sidebar
+from pages.kit.base import data_sets, safe_text
+from pages.kit.privacy import odometer
 
 
 def draw_with(draw_view: Callable[[DeltaGenerator], None]) -> None:

@@ -14,22 +14,19 @@ from dpmf_core.runs.planning import epsilon_of_each, prepare
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import own_accounts
-from pages.kit import (
-    epsilon_grid,
-    links,
-    odometer,
-    safe_text,
-    sidebar,
-    sidebar_values,
-)
-from pages.kit.session_widgets import (
+from pages.kit import sidebar
+from pages.kit.base import links, safe_text
+from pages.kit.controls import sidebar_values
+from pages.kit.controls.session_widgets import (
     bind,
     number_within,
     page_values,
     within,
     write_to_address,
 )
-from pages.kit.sidebar_values import SidebarChoice
+from pages.kit.controls.sidebar_values import SidebarChoice
+from pages.kit.privacy import odometer
+from pages.kit.running import epsilon_grid
 
 PRIVATE = (
     "What each model keeps of your data is not known without a release; `dpmf fit --measure`"

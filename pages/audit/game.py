@@ -13,7 +13,7 @@ import streamlit as st
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.teaching import membership
 from dpmf_core.teaching.membership import FILMS, FILMS_SEEN, MEMBERS, SUSPECTS, Round
-from pages.kit import charts, colours
+from pages.kit.figures import charts, colours
 
 NAMES = ("Ada", "Ben", "Cleo", "nobody")
 ROUNDS = 5

@@ -18,18 +18,19 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from pages.audit import game
-from pages.kit import (
-    charts,
-    colours,
-    lesson,
-    links,
-    privacy_card,
-    safe_text,
-    sidebar_values,
-    time_estimate,
+from pages.kit.base import lesson, links, safe_text
+from pages.kit.controls import sidebar_values
+from pages.kit.controls.session_widgets import (
+    PageValue,
+    bind,
+    number_within,
+    one_of,
+    within,
 )
-from pages.kit.runs import ask, may_begin
-from pages.kit.session_widgets import PageValue, bind, number_within, one_of, within
+from pages.kit.figures import charts, colours
+from pages.kit.privacy import privacy_card
+from pages.kit.running import time_estimate
+from pages.kit.running.runs import ask, may_begin
 
 FIRST = 2.0  # epsilon until it is moved
 SECRET = "secret"

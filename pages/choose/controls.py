@@ -25,14 +25,10 @@ from dpmf_core.runs.tuning.choosing.question import (
     QuestionRuns,
 )
 from dpmf_core.runs.tuning.choosing.worlds import WorldRuns
-from pages.kit import (
-    data_sets,
-    links,
-    safe_text,
-    sidebar,
-    sidebar_values,
-)
-from pages.kit.session_widgets import (
+from pages.kit import sidebar
+from pages.kit.base import data_sets, links, safe_text
+from pages.kit.controls import sidebar_values
+from pages.kit.controls.session_widgets import (
     PageValue,
     bind,
     number_within,

@@ -26,19 +26,13 @@ from dpmf_datasets import session_files
 from pages.choose import controls
 from pages.choose.controls import Inquiry
 from pages.choose.figures import draw_figure
-from pages.kit import (
-    data_sets,
-    forms,
-    links,
-    odometer,
-    purchases,
-    safe_text,
-    sidebar,
-    sidebar_values,
-    time_estimate,
-)
-from pages.kit.exports import draw_files
-from pages.kit.runs import ask, queue, request_at
+from pages.kit import sidebar
+from pages.kit.base import data_sets, links, safe_text
+from pages.kit.base.exports import draw_files
+from pages.kit.controls import forms, sidebar_values
+from pages.kit.privacy import odometer, purchases
+from pages.kit.running import time_estimate
+from pages.kit.running.runs import ask, queue, request_at
 
 PLACE = "export"  # of the training among the session's requests
 REQUESTED = "export.requested"  # in the session: the run that the button asked for

@@ -17,9 +17,9 @@ from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
 from dpmf_core.runs.tuning.choosing.steps import AnswerStep
 from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
-from pages.kit import charts, colours
-from pages.kit.runs import note_shipped
-from pages.kit.session_widgets import segments
+from pages.kit.controls.session_widgets import segments
+from pages.kit.figures import charts, colours
+from pages.kit.running.runs import note_shipped
 
 # what the figure shows
 SHARE = "share"

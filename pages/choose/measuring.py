@@ -15,9 +15,11 @@ from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question
 from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, AnswerStep
 from dpmf_core.teaching.glossary import linked
 from pages.choose.controls import press
-from pages.kit import odometer, purchases, safe_text, sidebar_values
-from pages.kit.runs import ask, request_at
-from pages.kit.session_widgets import number_within
+from pages.kit.base import safe_text
+from pages.kit.controls import sidebar_values
+from pages.kit.controls.session_widgets import number_within
+from pages.kit.privacy import odometer, purchases
+from pages.kit.running.runs import ask, request_at
 
 # in the session: the measured trainings that were requested, by data set
 REQUESTED = "choose.measured"

@@ -32,19 +32,13 @@ from dpmf_core.teaching.glossary import linked
 from pages.choose import controls, export, measuring
 from pages.choose.controls import Inquiry
 from pages.choose.figures import draw_figure
-from pages.kit import (
-    data_sets,
-    forms,
-    links,
-    observers,
-    odometer,
-    purchases,
-    safe_text,
-    time_estimate,
-)
-from pages.kit.epsilon_grid import WINNERS
-from pages.kit.page_table import BY_ID
-from pages.kit.runs import ask, queue, request_at
+from pages.kit.base import data_sets, links, safe_text
+from pages.kit.base.page_table import BY_ID
+from pages.kit.controls import forms
+from pages.kit.privacy import observers, odometer, purchases
+from pages.kit.running import time_estimate
+from pages.kit.running.epsilon_grid import WINNERS
+from pages.kit.running.runs import ask, queue, request_at
 
 SELECTING = "choose.selecting"  # in the session: the requested selection
 WAITING = (

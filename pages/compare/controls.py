@@ -20,10 +20,16 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open
-from pages.kit import lesson, links, safe_text
-from pages.kit.session_widgets import bind, one_of, page_values, segments, within
-from pages.kit.sidebar_values import SidebarChoice
-from pages.kit.sweep_charts import SOURCE_SUFFIX
+from pages.kit.base import lesson, links, safe_text
+from pages.kit.controls.session_widgets import (
+    bind,
+    one_of,
+    page_values,
+    segments,
+    within,
+)
+from pages.kit.controls.sidebar_values import SidebarChoice
+from pages.kit.figures.sweep_charts import SOURCE_SUFFIX
 
 # the best known method without privacy, and what needs no model of others
 ALWAYS = ("bmf", GLOBAL_MEAN, OWN_MEAN)

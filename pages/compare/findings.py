@@ -33,9 +33,11 @@ from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import rows
 from pages.compare.controls import ALWAYS, CompareQuestion
-from pages.kit import charts, privacy_card, safe_text, sweep_charts
-from pages.kit.exports import draw_files
-from pages.kit.sweep_charts import parameter, place
+from pages.kit.base import safe_text
+from pages.kit.base.exports import draw_files
+from pages.kit.figures import charts, sweep_charts
+from pages.kit.figures.sweep_charts import parameter, place
+from pages.kit.privacy import privacy_card
 
 QUESTION = "Which method, at which ε?"
 PRIVATE = (

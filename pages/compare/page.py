@@ -9,8 +9,11 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.compare import controls, findings
 from pages.compare.controls import CompareQuestion
-from pages.kit import data_sets, epsilon_grid, links, observers, purchases, sidebar
-from pages.kit.runs import AT_ONCE, ask, note_shipped
+from pages.kit import sidebar
+from pages.kit.base import data_sets, links
+from pages.kit.privacy import observers, purchases
+from pages.kit.running import epsilon_grid
+from pages.kit.running.runs import AT_ONCE, ask, note_shipped
 
 
 def request_runs(question: CompareQuestion) -> dict[str, Run]:

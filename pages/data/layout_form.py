@@ -8,7 +8,7 @@ import streamlit as st
 
 from dpmf_datasets.upload_reading import Preview
 from pages.data import session_data
-from pages.kit import safe_text
+from pages.kit.base import safe_text
 
 ROWS_SHOWN = 5
 COLUMNS_SHOWN = 50  # more make a browser slow

@@ -12,8 +12,8 @@ from dpmf_core.base.settings import WHOSE, settings
 from dpmf_core.runs import permissions
 from pages.choose import controls
 from pages.data import ratings_form, samples_form, session_data, uploaded_data
-from pages.kit import data_sets, links, safe_text
-from pages.kit.data_sets import session_key
+from pages.kit.base import data_sets, links, safe_text
+from pages.kit.base.data_sets import session_key
 from pages.server import upload_quota, visitor
 
 KINDS = {"ratings": "Ratings", "samples": "Documents or images"}

@@ -19,8 +19,8 @@ from dpmf_datasets.readers.ratings_tables import LABELS
 from dpmf_datasets.upload_reading import Preview
 from pages.data import layout_form, session_data, uploaded_data
 from pages.data.uploaded_data import LONGEST
-from pages.kit import safe_text
-from pages.kit.session_widgets import UNBOUNDED, optional_number
+from pages.kit.base import safe_text
+from pages.kit.controls.session_widgets import UNBOUNDED, optional_number
 
 ANOTHER = "another"
 MOST_VALUES = 3  # of a column

@@ -14,7 +14,7 @@ from dpmf_core.privacy import accounts
 from dpmf_datasets import session_files
 from dpmf_datasets.sandbox import SandboxLimits
 from dpmf_datasets.upload_reading import Preview
-from pages.kit import data_sets, drawing, safe_text
+from pages.kit.base import data_sets, drawing, safe_text
 from pages.server import (
     reading_turns,
     sessions,

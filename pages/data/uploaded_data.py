@@ -11,7 +11,8 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.report import Report
 from dpmf_datasets.readers.ratings_tables import LABELS
 from pages.data import session_data
-from pages.kit import data_sets, links, odometer, safe_text
+from pages.kit.base import data_sets, links, safe_text
+from pages.kit.privacy import odometer
 from pages.server import upload_quota
 
 ENDINGS = ["csv", "tsv", "txt", "parquet", "gz", "zip"]  # of item tables

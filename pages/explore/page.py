@@ -32,27 +32,17 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.explore import person_shown, story
 from pages.explore.story import USUAL
-from pages.kit import (
-    comparison,
-    data_sets,
-    drawing,
-    epsilon_grid,
-    exports,
-    first_view,
-    forms,
-    lesson,
-    links,
-    observers,
-    payers,
-    privacy_card,
-    purchases,
-    safe_text,
-    sidebar,
-)
+from pages.kit import sidebar
+from pages.kit.base import data_sets, drawing, exports, lesson, links, safe_text
 from pages.kit.components import draw_hero, draw_hundred
-from pages.kit.runs import ask, note_shipped
-from pages.kit.session_widgets import bind
-from pages.kit.sidebar_values import SidebarChoice, put
+from pages.kit.controls import forms
+from pages.kit.controls.session_widgets import bind
+from pages.kit.controls.sidebar_values import SidebarChoice, put
+from pages.kit.figures import comparison, payers
+from pages.kit.first_views import first_view
+from pages.kit.privacy import observers, privacy_card, purchases
+from pages.kit.running import epsilon_grid
+from pages.kit.running.runs import ask, note_shipped
 
 EVERY = "explore.every"  # in the session: whether every private method is compared
 COMPARED = (MAIN, BEST_KNOWN, TRIVIAL)

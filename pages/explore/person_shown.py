@@ -13,8 +13,8 @@ from dpmf_core.runs.comparison import TRIVIAL, at_epsilon, references
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets
-from pages.kit.sidebar_values import SidebarChoice
+from pages.kit.base import data_sets
+from pages.kit.controls.sidebar_values import SidebarChoice
 
 # names of data shipped with runs
 PERSON = "person"

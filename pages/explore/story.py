@@ -27,10 +27,12 @@ from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
-from pages.kit import colours, first_view, privacy_card
-from pages.kit.first_view import headline, purchase_text
-from pages.kit.sidebar_values import EPSILONS as SLIDER_STOPS
-from pages.kit.sidebar_values import SidebarChoice
+from pages.kit.controls.sidebar_values import EPSILONS as SLIDER_STOPS
+from pages.kit.controls.sidebar_values import SidebarChoice
+from pages.kit.figures import colours
+from pages.kit.first_views import first_view
+from pages.kit.first_views.first_view import headline, purchase_text
+from pages.kit.privacy import privacy_card
 
 METRIC = "rmse"
 USUAL = 80  # percent to keep, by default

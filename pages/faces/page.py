@@ -7,11 +7,12 @@ import streamlit as st
 
 from dpmf_core.runs.inspection import explanation, sheet
 from dpmf_core.runs.record import Run
-from pages.kit import data_sets, factorisation, lesson, safe_text
-from pages.kit.data_sets import session_key
-from pages.kit.factorisation import COMPONENTS
-from pages.kit.session_widgets import bind
-from pages.kit.sidebar_values import SidebarChoice, put
+from pages.kit.base import data_sets, lesson, safe_text
+from pages.kit.base.data_sets import session_key
+from pages.kit.controls.session_widgets import bind
+from pages.kit.controls.sidebar_values import SidebarChoice, put
+from pages.kit.first_views import factorisation
+from pages.kit.first_views.factorisation import COMPONENTS
 
 PLANTED = "faces.outliers"  # in the session: whether outliers are planted
 ROWS = "outlier_rows"

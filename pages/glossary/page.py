@@ -6,7 +6,7 @@ import streamlit as st
 
 from dpmf_core.algorithms import REGISTRY
 from dpmf_core.teaching.glossary import TERMS, Term, matching_terms, nearness
-from pages.kit import safe_text
+from pages.kit.base import safe_text
 
 COLUMNS = 2  # of a wide page
 FORMULA = "Formula and source"

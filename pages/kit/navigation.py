@@ -8,19 +8,10 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import asking
 from dpmf_core.base.settings import settings
-from pages.kit import (
-    data_sets,
-    drawing,
-    lesson,
-    lesson_heading,
-    lesson_maker,
-    links,
-    page_table,
-    room,
-    safe_text,
-    sidebar,
-)
-from pages.kit.runs import following
+from pages.kit import sidebar
+from pages.kit.base import data_sets, drawing, lesson, links, page_table, safe_text
+from pages.kit.lessons import lesson_heading, lesson_maker, room
+from pages.kit.running.runs import following
 from pages.server import sessions, visitor
 from pages.server.addresses import UNKNOWN_PAGE
 from pages.server.doors import login_described

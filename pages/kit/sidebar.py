@@ -21,19 +21,12 @@ from dpmf_core.runs.references import RECOMMENDED
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.deployments import DEPLOYMENTS
 from dpmf_core.teaching.glossary import linked
-from pages.kit import (
-    data_sets,
-    epsilon_grid,
-    forms,
-    lesson,
-    odometer,
-    safe_text,
-    sidebar_values,
-)
+from pages.kit.base import data_sets, lesson, safe_text
+from pages.kit.base.data_sets import data_kind, session_key
 from pages.kit.components import TOTAL_EPSILON, Stop, draw_epsilon_slider
-from pages.kit.data_sets import data_kind, session_key
-from pages.kit.session_widgets import bind, number_within
-from pages.kit.sidebar_values import (
+from pages.kit.controls import forms, sidebar_values
+from pages.kit.controls.session_widgets import bind, number_within
+from pages.kit.controls.sidebar_values import (
     COMPLAINED_AT,
     COMPLAINTS,
     CONTROLS,
@@ -46,6 +39,8 @@ from pages.kit.sidebar_values import (
     usual_delta,
     value,
 )
+from pages.kit.privacy import odometer
+from pages.kit.running import epsilon_grid
 
 UNKNOWN_DELTA = 1e-6  # if 1/(10 n) would reveal the number of rows
 COLUMNS = {"ratings": "top_items", "documents": "most_words"}  # images keep all pixels

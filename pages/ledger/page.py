@@ -30,9 +30,11 @@ from dpmf_core.privacy.formatting import (
 from dpmf_core.runs.planning import prepare
 from dpmf_core.teaching.glossary import linked
 from pages.accountant import ledger, own_accounts
-from pages.kit import links, privacy_card, safe_text, sidebar
-from pages.kit.privacy_card import Promise
-from pages.kit.session_widgets import PageValue, number_within
+from pages.kit import sidebar
+from pages.kit.base import links, safe_text
+from pages.kit.controls.session_widgets import PageValue, number_within
+from pages.kit.privacy import privacy_card
+from pages.kit.privacy.privacy_card import Promise
 
 Loaded = tuple[Event, float, Promise]  # a ledger, its delta and its guarantee
 HERE = Guarantee(

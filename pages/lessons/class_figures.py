@@ -6,7 +6,7 @@ import textwrap
 
 import pandas as pd
 
-from pages.kit import charts, colours
+from pages.kit.figures import charts, colours
 
 LETTERS = 30  # in one line of an answer
 # pixels: a line of an answer, a bar with its gap, the axis below

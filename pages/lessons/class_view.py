@@ -11,8 +11,8 @@ from dpmf_core.teaching.class_answers import ClassPage, page_name, step_name
 from dpmf_core.teaching.class_records import Answers
 from dpmf_core.teaching.lesson_links import TEACHER, LessonSequence, sequence_of
 from dpmf_core.teaching.lessons import ANSWER, LessonPart
-from pages.kit import safe_text
-from pages.kit.safe_text import escape_letters
+from pages.kit.base import safe_text
+from pages.kit.base.safe_text import escape_letters
 from pages.lessons import class_figures, private_question, room_panel
 from pages.lessons.class_figures import with_noun
 from pages.lessons.codes import draw_codes

@@ -8,7 +8,7 @@ import streamlit as st
 from dpmf_core.teaching import completion
 from dpmf_core.teaching.lesson_links import LessonSequence
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import safe_text
+from pages.kit.base import safe_text
 from pages.lessons.class_figures import with_noun
 
 MOST_CODES = 500

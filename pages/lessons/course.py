@@ -3,7 +3,9 @@
 import streamlit as st
 
 from dpmf_core.teaching.lessons import LESSONS, Lesson
-from pages.kit import components, lesson, lesson_heading, links, room, safe_text
+from pages.kit import components
+from pages.kit.base import lesson, links, safe_text
+from pages.kit.lessons import lesson_heading, room
 from pages.lessons.steps import LAST_STEP
 
 ACROSS = 3  # cards in a row of a wide page

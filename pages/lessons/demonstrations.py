@@ -18,8 +18,10 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.lessons import LessonPart
-from pages.kit import charts, colours, links, observers, payers, safe_text
-from pages.kit.runs import ask
+from pages.kit.base import links, safe_text
+from pages.kit.figures import charts, colours, payers
+from pages.kit.privacy import observers
+from pages.kit.running.runs import ask
 
 Values = dict[str, Any]
 SMALL = "cinema-small"

@@ -5,7 +5,8 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.requesters import asker
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import lesson, lesson_heading, links, room
+from pages.kit.base import lesson, links
+from pages.kit.lessons import lesson_heading, room
 from pages.lessons import class_view, course, steps, teachers
 
 FIRST = next(iter(LESSONS))

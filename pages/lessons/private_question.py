@@ -12,8 +12,8 @@ from dpmf_core.teaching.class_answers import ClassPage, step_name
 from dpmf_core.teaching.class_records import Answers, Publication
 from dpmf_core.teaching.lessons import ANSWER
 from dpmf_core.teaching.private_class import EPSILONS, FEW, MOST, noise_range
-from pages.kit import safe_text
-from pages.kit.safe_text import button_label, escape_letters
+from pages.kit.base import safe_text
+from pages.kit.base.safe_text import button_label, escape_letters
 from pages.lessons import class_figures
 from pages.lessons.class_figures import with_noun
 

@@ -10,8 +10,9 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.teaching import room_codes
 from dpmf_core.teaching.lesson_links import LessonSequence, link_token
 from dpmf_core.teaching.room_codes import Room, in_halves
-from pages.kit import lesson, lesson_maker, links, room, safe_text
-from pages.kit.safe_text import button_label
+from pages.kit.base import lesson, links, safe_text
+from pages.kit.base.safe_text import button_label
+from pages.kit.lessons import lesson_maker, room
 
 # in the session: whether the teacher has asked for another code; why the code did not end
 ANOTHER = "teach.another_room"

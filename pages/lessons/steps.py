@@ -5,8 +5,10 @@ import streamlit as st
 from dpmf_core.teaching.class_records import LONGEST
 from dpmf_core.teaching.glossary import linked
 from dpmf_core.teaching.lessons import ANSWER, Lesson, LessonPart
-from pages.kit import components, lesson, lesson_heading
-from pages.kit.safe_text import escape_letters
+from pages.kit import components
+from pages.kit.base import lesson
+from pages.kit.base.safe_text import escape_letters
+from pages.kit.lessons import lesson_heading
 from pages.lessons import demonstrations
 
 LAST_STEP = "done"  # kept with the day on which the lesson was finished

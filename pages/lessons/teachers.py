@@ -14,10 +14,11 @@ from dpmf_core.teaching.lesson_links import (
     sequence_of,
 )
 from dpmf_core.teaching.lessons import LESSONS, Lesson, handout, question_only
-from pages.kit import lesson_maker, links, safe_text
-from pages.kit.page_table import BY_ID
-from pages.kit.safe_text import button_label, escape_letters
-from pages.kit.session_widgets import bind
+from pages.kit.base import links, safe_text
+from pages.kit.base.page_table import BY_ID
+from pages.kit.base.safe_text import button_label, escape_letters
+from pages.kit.controls.session_widgets import bind
+from pages.kit.lessons import lesson_maker
 from pages.lessons.class_figures import with_noun
 from pages.lessons.codes import draw_codes
 

@@ -10,7 +10,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.machine import duration
 from dpmf_core.teaching import class_records, room_codes
 from dpmf_core.teaching.class_records import GatheredClass
-from pages.kit import safe_text
+from pages.kit.base import safe_text
 from pages.server import visitor
 
 MOST = 50  # classes on the page

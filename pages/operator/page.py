@@ -16,7 +16,7 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy import accounts
 from dpmf_core.privacy.account_texts import in_full
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets, drawing, safe_text
+from pages.kit.base import data_sets, drawing, safe_text
 from pages.operator import classes
 from pages.server import sessions, upload_quota, visitor
 from pages.server.sessions import Session

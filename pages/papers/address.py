@@ -6,8 +6,8 @@ import streamlit as st
 
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import PAPERS
-from pages.kit import lesson, links, safe_text
-from pages.kit.session_widgets import bind
+from pages.kit.base import lesson, links, safe_text
+from pages.kit.controls.session_widgets import bind
 
 # by parameter of the address: what it can open of a paper
 OPENED: dict[str, Callable[[Paper], Sequence[str]]] = {

@@ -19,7 +19,8 @@ from dpmf_core.papers.registry import CLAIMS
 from dpmf_core.papers.results import ClaimResult
 from dpmf_core.papers.theory import AXES, EACH, PLACES, Axis, Bound, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
-from pages.kit import charts, colours, safe_text
+from pages.kit.base import safe_text
+from pages.kit.figures import charts, colours
 from pages.papers import address, figures
 
 BEYOND = 2.0  # how far a curve extends past the measurements, as a factor

@@ -6,7 +6,7 @@ import streamlit as st
 from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.paper import Paper
-from pages.kit import safe_text
+from pages.kit.base import safe_text
 from pages.papers import address, figures
 
 MARKS = {

@@ -5,7 +5,7 @@ import streamlit as st
 
 from dpmf_core.papers.erratum import Erratum, ErratumStatus
 from dpmf_core.papers.paper import Paper
-from pages.kit import links, safe_text
+from pages.kit.base import links, safe_text
 from pages.papers import address
 from pages.papers.figures import show_quote
 

@@ -9,7 +9,7 @@ from dpmf_core.algorithms import find
 from dpmf_core.papers.deviations import Deviation, cost_words
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import DEVIATIONS
-from pages.kit import safe_text
+from pages.kit.base import safe_text
 
 
 def of(paper: Paper) -> Mapping[str, tuple[Deviation, ...]]:

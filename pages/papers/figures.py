@@ -21,7 +21,8 @@ from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.measurements import Measured, Point, is_trivial
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import charts, safe_text, sweep_charts
+from pages.kit.base import safe_text
+from pages.kit.figures import charts, sweep_charts
 
 AXES = {
     "epsilon": "ε",

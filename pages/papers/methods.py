@@ -9,14 +9,9 @@ from dpmf_core.algorithms.count_sketch import Sketch
 from dpmf_core.papers.figures import Preset
 from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import (
-    data_sets,
-    links,
-    observers,
-    privacy_card,
-    safe_text,
-    sidebar_values,
-)
+from pages.kit.base import data_sets, links, safe_text
+from pages.kit.controls import sidebar_values
+from pages.kit.privacy import observers, privacy_card
 from pages.papers import address, figures
 
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}

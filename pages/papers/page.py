@@ -11,7 +11,7 @@ from dpmf_core.papers import results
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS, PAPERS
-from pages.kit import lesson, links, safe_text
+from pages.kit.base import lesson, links, safe_text
 from pages.papers import address, bounds, claims, corrections, deviations, methods
 
 COLUMNS = {outcome: mark.lstrip("✓✗ ") for outcome, mark in claims.MARKS.items()}

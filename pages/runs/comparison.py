@@ -18,7 +18,9 @@ from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.stored_charges import enter_stored
-from pages.kit import charts, colours, data_sets, privacy_card, safe_text, sweep_charts
+from pages.kit.base import data_sets, safe_text
+from pages.kit.figures import charts, colours, sweep_charts
+from pages.kit.privacy import privacy_card
 
 MOST = 6
 FORMATS = {

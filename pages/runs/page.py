@@ -11,10 +11,15 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import permissions
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.reports import report, script
-from pages.kit import drawing, lesson, safe_text
-from pages.kit.exports import draw_files
-from pages.kit.run_request import RunRequest
-from pages.kit.session_widgets import PageValue, one_of, segments, write_to_address
+from pages.kit.base import drawing, lesson, safe_text
+from pages.kit.base.exports import draw_files
+from pages.kit.controls.session_widgets import (
+    PageValue,
+    one_of,
+    segments,
+    write_to_address,
+)
+from pages.kit.running.run_request import RunRequest
 from pages.runs import comparison
 from pages.server import sessions, visitor
 

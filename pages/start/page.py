@@ -8,10 +8,13 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.references import paper_of
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit import charts, links, room, sidebar_values
+from pages.kit.base import links
+from pages.kit.base.page_table import PAGES, SECTIONS, first_page
 from pages.kit.components import draw_price_curve
-from pages.kit.epsilon_grid import nearest
-from pages.kit.page_table import PAGES, SECTIONS, first_page
+from pages.kit.controls import sidebar_values
+from pages.kit.figures import charts
+from pages.kit.lessons import room
+from pages.kit.running.epsilon_grid import nearest
 from pages.start import price, you
 
 IN_FRONT = ("learn", "explore", "choose")  # sections

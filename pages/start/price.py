@@ -17,9 +17,10 @@ from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from pages.explore.story import BEST_LINE, USUAL
-from pages.kit import colours, data_sets
-from pages.kit.epsilon_grid import nearest
-from pages.kit.sidebar_values import EPSILONS
+from pages.kit.base import data_sets
+from pages.kit.controls.sidebar_values import EPSILONS
+from pages.kit.figures import colours
+from pages.kit.running.epsilon_grid import nearest
 
 # ---- what is known -------------------------------------------------------------------------------
 

@@ -22,9 +22,10 @@ from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.comparison import TRIVIAL, references
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import privacy_card, safe_text
+from pages.kit.base import safe_text
 from pages.kit.components import draw_hundred
-from pages.kit.sidebar_values import EPSILONS
+from pages.kit.controls.sidebar_values import EPSILONS
+from pages.kit.privacy import privacy_card
 from pages.start import price
 
 FILMS = "films"  # the name under which the result of `films_to_rate` is shipped

@@ -10,9 +10,11 @@ from dpmf_core.data.samples import (
 )
 from dpmf_core.runs.inspection import pairs, topics, typical
 from dpmf_core.runs.record import Run
-from pages.kit import charts, colours, factorisation, lesson, safe_text
-from pages.kit.factorisation import TOPICS
-from pages.kit.sidebar_values import SidebarChoice
+from pages.kit.base import lesson, safe_text
+from pages.kit.controls.sidebar_values import SidebarChoice
+from pages.kit.figures import charts, colours
+from pages.kit.first_views import factorisation
+from pages.kit.first_views.factorisation import TOPICS
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
 AT_ONCE = 10  # topics

@@ -19,9 +19,11 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.tuning.search import Search, Trial, price
 from dpmf_core.runs.tuning.search_space import FRESH, TuneSpec
 from dpmf_core.teaching.glossary import linked
-from pages.kit import charts, colours, safe_text, time_estimate
-from pages.kit.sidebar_values import SidebarChoice
-from pages.kit.sweep_charts import parameter
+from pages.kit.base import safe_text
+from pages.kit.controls.sidebar_values import SidebarChoice
+from pages.kit.figures import charts, colours
+from pages.kit.figures.sweep_charts import parameter
+from pages.kit.running import time_estimate
 from pages.server import visitor
 
 SEARCH = "tune.search"  # in the session: the search that it shows

@@ -32,27 +32,21 @@ from dpmf_core.runs.tuning.search_space import (
 )
 from dpmf_core.teaching.glossary import linked
 from pages.choose import controls, export
-from pages.kit import (
-    data_sets,
-    drawing,
-    forms,
-    links,
-    odometer,
-    purchases,
-    sidebar,
-    sidebar_values,
-    time_estimate,
-)
-from pages.kit.runs import ask, may_begin, queue
-from pages.kit.session_widgets import (
+from pages.kit import sidebar
+from pages.kit.base import data_sets, drawing, links
+from pages.kit.controls import forms, sidebar_values
+from pages.kit.controls.session_widgets import (
     PageValue,
     bind,
     number_within,
     within,
     write_to_address,
 )
-from pages.kit.sidebar_values import SidebarChoice
-from pages.kit.sweep_charts import parameter
+from pages.kit.controls.sidebar_values import SidebarChoice
+from pages.kit.figures.sweep_charts import parameter
+from pages.kit.privacy import odometer, purchases
+from pages.kit.running import time_estimate
+from pages.kit.running.runs import ask, may_begin, queue
 from pages.server import sessions
 from pages.tune import open_search
 

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
-from pages.kit.page_table import PAGES, SECTIONS
+from pages.kit.base.page_table import PAGES, SECTIONS
 
 ROOT = Path(__file__).parents[2]
 NOTE_VIOLATIONS = (

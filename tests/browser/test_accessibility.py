@@ -6,7 +6,7 @@ import pytest
 from playwright.sync_api import expect
 
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit.page_table import PAGES
+from pages.kit.base.page_table import PAGES
 from tests.browser.conftest import settle
 
 pytestmark = pytest.mark.browser

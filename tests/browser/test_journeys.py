@@ -13,7 +13,7 @@ from playwright.sync_api import expect
 
 from dpmf_core.teaching import completion
 from dpmf_core.teaching.lessons import LESSONS
-from pages.kit.page_table import SECTIONS
+from pages.kit.base.page_table import SECTIONS
 from tests.browser.conftest import await_view, choose, go, settle
 from tests.support.messy_table import messy_table
 

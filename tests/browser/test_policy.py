@@ -7,7 +7,7 @@ from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 from playwright.sync_api import expect
 
-from pages.kit.page_table import PAGES
+from pages.kit.base.page_table import PAGES
 from tests.browser.conftest import CHROMIUM, NOTE_VIOLATIONS, QUIET, Server, settle
 
 pytestmark = pytest.mark.browser

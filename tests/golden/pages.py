@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from pages.audit import game
-from pages.kit.page_table import BY_ID, PAGES
+from pages.kit.base.page_table import BY_ID, PAGES
 from tests.golden.files import rounded
 from tests.pages.driving import app_of, behind_sidebar, settled
 

@@ -6,7 +6,7 @@ import pytest
 
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_datasets import sandbox
-from pages.kit import epsilon_grid, time_estimate
+from pages.kit.running import epsilon_grid, time_estimate
 from pages.server import sessions as server_sessions
 
 

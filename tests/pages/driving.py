@@ -18,8 +18,8 @@ from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
-from pages.kit import odometer
-from pages.kit.page_table import PAGES, Page
+from pages.kit.base.page_table import PAGES, Page
+from pages.kit.privacy import odometer
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
@@ -41,7 +41,8 @@ def behind_sidebar(path: str) -> str:
     kind = page_at(path).data_kind
     sidebar = "" if kind is None else f"sidebar.draw({kind!r})\n"
     return (
-        f"import runpy\nfrom pages.kit import runs, sidebar\n{sidebar}with runs.following():\n"
+        "import runpy\nfrom pages.kit import sidebar\nfrom pages.kit.running import runs\n"
+        f"{sidebar}with runs.following():\n"
         f"    runpy.run_path({str(ROOT / 'pages' / path)!r})\n"
     )
 

@@ -9,7 +9,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from pages.kit.page_table import (
+from pages.kit.base.page_table import (
     PAGES,
     SECTIONS,
     first_page,

@@ -3,7 +3,7 @@
 from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import runs
+from pages.kit.running import runs
 from tests.pages.driving import engine_run
 from tests.support.engines import WAIT
 
@@ -13,7 +13,7 @@ SPEC = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
 def page():
     import streamlit as st
 
-    from pages.kit import runs
+    from pages.kit.running import runs
     from tests.pages.test_asking import SPEC
 
     with runs.following():

@@ -16,12 +16,12 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.choosing import question, wording
 from dpmf_datasets import session_files
-from pages.kit import data_sets
+from pages.kit.base import data_sets
 from tests.pages.driving import ROOT, app_of, brought, run_until, words
 from tests.support.messy_table import messy_table
 
 SCRIPT = (
-    "import runpy\nfrom pages.kit import runs\nwith runs.following():\n"
+    "import runpy\nfrom pages.kit.running import runs\nwith runs.following():\n"
     f"    runpy.run_path({str(ROOT / 'pages/choose/page.py')!r})\n"
 )
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
-from pages.kit import colours
+from pages.kit.figures import colours
 
 ROOT = Path(__file__).parents[2]
 THEME = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))["theme"]

@@ -15,7 +15,7 @@ from scipy.io import savemat
 import dpmf_datasets as datasets
 from dpmf_core.runs.planning import account_of
 from dpmf_datasets import session_files
-from pages.kit import data_sets
+from pages.kit.base import data_sets
 from tests.pages.driving import (
     app_of,
     behind_sidebar,

@@ -4,7 +4,7 @@ import pytest
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from pages.kit.page_table import SECTIONS
+from pages.kit.base.page_table import SECTIONS
 from pages.server import addresses
 
 

@@ -8,7 +8,7 @@ from dpmf_core.runs.comparison import DRAWS
 from dpmf_core.runs.first_views import DEFAULT_EPSILON, shipped_draws
 from dpmf_core.runs.recommendations import recommend
 from dpmf_core.runs.specification import RunSpec
-from pages.kit import data_sets
+from pages.kit.base import data_sets
 from tests.pages.driving import (
     app_of,
     behind_sidebar,

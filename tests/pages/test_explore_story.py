@@ -11,8 +11,9 @@ from dpmf_core.runs.first_views import shipped_draws, usual_run
 from dpmf_core.runs.measurements import Draw
 from dpmf_core.runs.references import RECOMMENDED
 from pages.explore import story
-from pages.kit import data_sets, epsilon_grid
-from pages.kit.sidebar_values import SidebarChoice
+from pages.kit.base import data_sets
+from pages.kit.controls.sidebar_values import SidebarChoice
+from pages.kit.running import epsilon_grid
 from tests.support.tables import point as planned_point
 from tests.support.tables import table
 

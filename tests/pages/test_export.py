@@ -13,12 +13,12 @@ import pytest
 from dpmf_core.privacy import default_delta
 from dpmf_core.runs.planning import account_of
 from dpmf_datasets import session_files
-from pages.kit import purchases
+from pages.kit.privacy import purchases
 from tests.pages.driving import ROOT, app_of, brought, forget, run_until, words
 from tests.support.messy_table import messy_table
 
 SCRIPT = (
-    "import runpy\nfrom pages.kit import runs\nwith runs.following():\n"
+    "import runpy\nfrom pages.kit.running import runs\nwith runs.following():\n"
     f"    runpy.run_path({str(ROOT / 'pages/choose/page.py')!r})\n"
 )
 METHOD, PARAMETERS = "private-bias", {"prior_deviation": 0.5, "local_columns": False}

@@ -6,8 +6,8 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import data_access, first_views, shipped_runs
 from dpmf_core.runs.shipped_runs import identity
 from dpmf_core.runs.specification import RunSpec, run_key
-from pages.kit import epsilon_grid, runs
-from pages.kit.page_table import PAGES
+from pages.kit.base.page_table import PAGES
+from pages.kit.running import epsilon_grid, runs
 from tests.pages.driving import app_of, behind_sidebar, words
 
 ANEW = "run `python -m benchmarks.shipped`: a first choice, or a version, has changed"

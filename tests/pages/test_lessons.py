@@ -83,7 +83,7 @@ def press(app, label):
 
 SEQUENCE = """
 import streamlit as st
-from pages.kit import lesson
+from pages.kit.base import lesson
 lesson.current()
 st.write(str(lesson.place()))
 st.button("Next", on_click=lesson.go, args=(1,))
@@ -126,7 +126,7 @@ def test_the_back_button_leads_to_the_page_before_in_a_sequence(came_back, monke
     app.run()
     app.button[0].click().run()
     assert app.markdown[0].value == "1"
-    monkeypatch.setattr("pages.kit.links.came_back", lambda: came_back)
+    monkeypatch.setattr("pages.kit.base.links.came_back", lambda: came_back)
     app.query_params["at"] = "1"
     app.run()
     assert app.markdown[0].value == str(int(not came_back))

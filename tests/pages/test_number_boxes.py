@@ -5,13 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from pages.kit.session_widgets import read_decimal
+from pages.kit.controls.session_widgets import read_decimal
 from tests.pages.driving import app_of, slider_epsilon, widget_of
 
 PAGES = Path(__file__).parents[2] / "pages"
 BOXES = """
 import streamlit as st
-from pages.kit.session_widgets import number_within, optional_number
+from pages.kit.controls.session_widgets import number_within, optional_number
 st.session_state.setdefault("total", 2.0)
 number = number_within(st.container(), "Total *ε*", "total", 0.01, 1000)
 lowest = optional_number(st.container(), "Lowest", "lowest", -10, 10, placeholder="e.g. 0")

@@ -13,7 +13,8 @@ from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
-from pages.kit import data_sets, odometer, purchases
+from pages.kit.base import data_sets
+from pages.kit.privacy import odometer, purchases
 from tests.pages.driving import (
     app_of,
     behind_sidebar,
@@ -161,7 +162,7 @@ def test_a_price_says_how_delta_grows(mine):
 
 def test_parameters_are_of_the_method_for_which_the_session_wrote_them():
     script = (
-        "import streamlit as st\nfrom pages.kit import forms\n"
+        "import streamlit as st\nfrom pages.kit.controls import forms\n"
         "forms.read_address(st.session_state.method)\n"
         "values = forms.set_parameters(st.session_state.method)\n"
         "forms.write_to_address(st.session_state.method, values)\n"

@@ -6,7 +6,10 @@ import pytest
 
 from dpmf_core.papers import results
 from dpmf_core.papers.registry import CLAIMS, ERRATA, PAPERS, PRESETS
-from pages.kit import data_sets, factorisation, runs, sidebar_values
+from pages.kit.base import data_sets
+from pages.kit.controls import sidebar_values
+from pages.kit.first_views import factorisation
+from pages.kit.running import runs
 from pages.papers import figures, methods
 from pages.papers.figures import place
 from tests.pages.driving import app_of, behind_sidebar, frames, settled, words

@@ -10,7 +10,7 @@ from dpmf_core.teaching.lesson_links import (
     LessonSequence,
     link_token,
 )
-from pages.kit import links
+from pages.kit.base import links
 from tests.pages.driving import app_of, settled, words
 from tests.support import qr_codes
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from pages.kit.safe_text import MOST_LETTERS, escape, escape_letters
+from pages.kit.base.safe_text import MOST_LETTERS, escape, escape_letters
 
 
 @pytest.mark.parametrize(

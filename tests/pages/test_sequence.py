@@ -6,7 +6,7 @@ from dpmf_core.teaching.lesson_links import (
     LessonSequence,
     link_token,
 )
-from pages.kit.lesson_maker import differences
+from pages.kit.lessons.lesson_maker import differences
 from tests.pages.driving import app_of, settled, words
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from dpmf_core.privacy.certainty import certainty_at
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
-from pages.kit.sidebar_values import EPSILONS
+from pages.kit.controls.sidebar_values import EPSILONS
 from tests.pages.driving import app_of, component, widget_of
 
 
@@ -20,7 +20,8 @@ def test_an_even_suspicion_is_never_said_to_grow_less_than_it_may():
 
 
 ANY_PAGE = (
-    "import streamlit as st\nfrom pages.kit import sidebar, sidebar_values\n"
+    "import streamlit as st\nfrom pages.kit import sidebar\n"
+    "from pages.kit.controls import sidebar_values\n"
     "where = st.session_state['where']\n"
     "if where == 'start':\n    sidebar_values.dial(2.0)\nelse:\n    sidebar.draw(where)\n"
 )

@@ -8,7 +8,7 @@ from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.specification import RunSpec
 from pages.compare import findings
-from pages.kit import payers, sweep_charts
+from pages.kit.figures import payers, sweep_charts
 from tests.support.records import run_of
 from tests.support.tables import table
 

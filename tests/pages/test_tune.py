@@ -10,7 +10,7 @@ from dpmf_core.privacy.selection import SHAPES
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.tuning.search import price
 from dpmf_datasets import session_files
-from pages.kit import data_sets
+from pages.kit.base import data_sets
 from pages.tune import open_search
 from tests.pages.driving import (
     app_of,

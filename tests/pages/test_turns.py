@@ -4,8 +4,8 @@ import threading
 
 import pytest
 
-from pages.kit import drawing
-from pages.kit.drawing import ANSWER, BELOW, Turns
+from pages.kit.base import drawing
+from pages.kit.base.drawing import ANSWER, BELOW, Turns
 from tests.support.engines import WAIT
 
 

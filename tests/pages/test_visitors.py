@@ -20,7 +20,8 @@ from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 from dpmf_datasets import session_files
-from pages.kit import runs, safe_text
+from pages.kit.base import safe_text
+from pages.kit.running import runs
 from pages.server import visitor
 from tests.pages.driving import app_of, behind_sidebar, brought, forget, words
 from tests.support.engines import WAIT, Gated, gated, gates
@@ -252,7 +253,8 @@ def test_a_page_on_an_uploaded_file_sends_no_path_on_the_server(page, put):
 ASKING = """
 import streamlit as st
 from dpmf_datasets import session_files
-from pages.kit import runs, safe_text
+from pages.kit.base import safe_text
+from pages.kit.running import runs
 from tests.support.engines import Gated
 with runs.following():
     runs.ask("here", {"one": Gated(st.query_params["run"])})

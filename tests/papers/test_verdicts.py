@@ -16,7 +16,7 @@ from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from dpmf_core.papers.rows import Less, MeasuredFigure
 from dpmf_core.runs.measurements import Measured
-from pages.kit import sweep_charts
+from pages.kit.figures import sweep_charts
 from tests.papers.planted import with_truths
 from tests.support.made_up import made_up
 

@@ -6,14 +6,14 @@ import pytest
 
 from dpmf_core.teaching.lessons import LESSONS
 from dpmf_core.teaching.observers import DESIGNS
-from pages.kit import observers
+from pages.kit.privacy import observers
 
 EVERY_DESIGN = pytest.mark.parametrize("design", DESIGNS.values(), ids=list(DESIGNS))
 
 
 @pytest.fixture(autouse=True)
 def light(monkeypatch):
-    monkeypatch.setattr("pages.kit.colours.is_dark", lambda: False)
+    monkeypatch.setattr("pages.kit.figures.colours.is_dark", lambda: False)
 
 
 def nodes(dot):

@@ -19,7 +19,7 @@ import streamlit as st
 from streamlit.components.v2.types import ComponentRenderer
 
 from dpmf import __version__
-from pages.kit import drawing
+from pages.kit.base import drawing
 from pages.server import streamlit_internals
 
 PROJECT = "dpmf"

@@ -1,0 +1,209 @@
+"""The sections of the app and their views. A new view is a folder with a `page.py` and a line."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from dpmf_core.base.registry import by_id
+from dpmf_core.runs.first_views import DataKind
+
+FOLDER = Path(__file__).parents[2]
+# controls of a single private run
+ONE_RUN = (
+    "algorithm",
+    "calibration",
+    "noise",
+    "row_count",
+)
+
+
+@dataclass(frozen=True)
+class Titled:
+    """A section or a view. icon: a name of Google's Material Symbols."""
+
+    id: str
+    title: str
+    icon: str
+
+    @property
+    def material_icon(self) -> str:
+        return f":material/{self.icon}:"
+
+
+@dataclass(frozen=True)
+class AppSection(Titled):
+    """A section of the app, shown in the header.
+
+    id: its address. words: its purpose in a sentence. parameter: the address parameter that names
+    its view.
+    """
+
+    words: str
+    parameter: str = "view"
+
+
+# fmt: off
+SECTIONS = by_id((
+    AppSection("start", "Start", "balance", "What this is."),
+    AppSection("learn", "Learn", "school", "A course of short lessons, and what the words mean."),
+    AppSection("explore", "Explore", "explore",
+               "Move epsilon and see what happens to recommendations, topics and faces."),
+    AppSection("choose", "Choose", "checklist",
+               "A method and an epsilon for your own data.", "step"),
+    AppSection("verify", "Verify", "verified", "Account for every release, and attack it."),
+    AppSection("papers", "Papers", "fact_check", "What five papers claim, measured again."),
+    AppSection("history", "History", "history", "Stored runs, to compare and export."),
+))
+# fmt: on
+
+
+@dataclass(frozen=True)
+class Page(Titled):
+    """One view of a section.
+
+    id: its name in a lesson link; without hyphens also the name of its folder.
+    title: its name in the switch between views.
+    section: the section that it belongs to.
+    view: its name in the address; '' for the default view of a section.
+    under: the view that it is a tab of. tab: its name among tabs, if it has some.
+    data_kind: the kind of data in its sidebar; None without a sidebar.
+    unused: sidebar controls without effect on it, by their names in a link.
+    takes_parts: whether it takes partitioned ratings.
+    in_lessons: whether a lesson link may open it.
+    for_operator: whether only an operator of the server may open it.
+    has_dial: whether small screens have epsilon's slider at the bottom.
+    also: further addresses that lead to it.
+    parameters: those of links without a view that mean this view of the section.
+    script_folder: the folder of its script, if it has none of its own.
+    """
+
+    section: str
+    view: str = ""
+    data_kind: DataKind | None = None
+    under: str = ""
+    tab: str = ""
+    unused: tuple[str, ...] = ()
+    takes_parts: bool = False
+    in_lessons: bool = True
+    for_operator: bool = False
+    has_dial: bool = True
+    also: tuple[str, ...] = ()
+    parameters: tuple[str, ...] = ()
+    script_folder: str = ""
+
+    @property
+    def folder(self) -> str:
+        return self.script_folder or self.id.replace("-", "")
+
+    @property
+    def script(self) -> Path:
+        return FOLDER / self.folder / "page.py"
+
+    @property
+    def query(self) -> dict[str, str]:
+        if not self.view:
+            return {}
+        return {SECTIONS[self.section].parameter: self.view}
+
+    @property
+    def address(self) -> str:
+        return f"{self.section}?{urlencode(self.query)}".removesuffix("?")
+
+
+# fmt: off
+PAGES = (
+    Page("start", "Start", "balance", "start", in_lessons=False, also=("home", "index", "dpmf")),
+    Page("lessons", "Lessons", "school", "learn", also=("lesson", "course")),
+    Page("teachers", "For teachers", "group", "learn", "teachers", in_lessons=False,
+         also=("teach", "teacher"), script_folder="lessons"),
+    Page("glossary", "Glossary", "menu_book", "learn", "glossary", also=("terms", "words")),
+    Page("explore", "Ratings", "star", "explore", "", "ratings", tab="One method",
+         takes_parts=True, also=("explorer", "ratings")),
+    Page("compare", "Compare", "query_stats", "explore", "compare", "ratings",
+         under="explore", unused=("epsilon", *ONE_RUN), takes_parts=True,
+         also=("compare-methods",)),
+    Page("topics", "Topics", "article", "explore", "topics", "documents",
+         also=("topic", "documents")),
+    Page("faces", "Faces", "face", "explore", "faces", "images", also=("face", "images", "parts")),
+    Page("data", "1 Data", "upload_file", "choose", "data", also=("upload", "datasets")),
+    Page("choose", "2 Answer", "recommend", "choose", in_lessons=False,
+         also=("chooser", "advice", "answer")),
+    Page("tune", "3 Tune", "tune", "choose", "tune", "ratings", unused=("row_count",),
+         takes_parts=True, also=("tuning", "search")),
+    Page("take-away", "4 Export", "ios_share", "choose", "take", in_lessons=False,
+         script_folder="choose", also=("take",)),
+    Page("accountant", "Account", "calculate", "verify", "", "ratings",
+         tab="Plan several models", unused=("epsilon",), takes_parts=True, has_dial=False,
+         also=("account", "accounting"), parameters=("models", "years", "total")),
+    Page("ledger", "Ledger", "receipt_long", "verify", "ledger", "ratings", under="accountant",
+         takes_parts=True, has_dial=False, parameters=("from", "ledger")),
+    Page("audit", "Attack", "policy", "verify", "attack", also=("audits", "attack")),
+    Page("papers", "Papers", "fact_check", "papers",
+         also=("paper",)),
+    Page("runs", "Runs", "history", "history", also=("run", "work")),
+    Page("operator", "Operator", "monitoring", "history", "operator", in_lessons=False,
+         for_operator=True, also=("admin",)),
+)
+# fmt: on
+BY_ID = by_id(PAGES)
+HOME = PAGES[0].section  # the server's address without a path
+
+
+def first_page(section: str) -> Page:
+    return next(page for page in PAGES if page.section == section and not page.view)
+
+
+def _plain(address: str) -> str:
+    return "".join(filter(str.isalnum, address.lower()))
+
+
+def _pages_by_address() -> dict[str, Page]:
+    pages = {_plain(page.section): page for page in PAGES if not page.view}
+    for page in PAGES:
+        for name in (*page.also, page.id):
+            pages[_plain(name)] = page
+    return pages
+
+
+_ADDRESSES = _pages_by_address()
+
+
+def page_meant(address: str) -> Page | None:
+    """The page that an address means, exactly or nearly; or None."""
+    return _ADDRESSES.get(_plain(address))
+
+
+def view_meant(page: Page, parameters: Collection[str]) -> Page:
+    """The view that a link to a section's first view means by its parameters."""
+    if page.view or SECTIONS[page.section].parameter in parameters:
+        return page
+    for view in PAGES:
+        if view.section == page.section and not set(view.parameters).isdisjoint(
+            parameters
+        ):
+            return view
+    return page
+
+
+def page_address(name: str, parameters: Collection[str] = ()) -> str | None:
+    """The address of the page that a name means; '' for the first page, None for none.
+
+    parameters: names of those in the link.
+    """
+    page = page_meant(name)
+    if page is None:
+        return None
+    if page.section == HOME:
+        return ""
+    return view_meant(page, parameters).address
+
+
+def page_of(section: str, view: str) -> Page | None:
+    """The view of a section that an address names; None for an unknown one."""
+    if not view:
+        return first_page(section)
+    page = page_meant(view)
+    if page is None or page.section != section:
+        return None
+    return page

@@ -1,0 +1,1 @@
+"""Widgets whose values the session and the address hold."""

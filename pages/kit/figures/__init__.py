@@ -1,0 +1,1 @@
+"""Figures of all pages, and what draws them from runs and tables."""

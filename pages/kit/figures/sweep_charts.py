@@ -1,0 +1,283 @@
+"""Figures of a sweep, and the frames that they draw: a metric against epsilon or a parameter."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+
+from dpmf_core import algorithms
+from dpmf_core.papers.figures import Mark
+from dpmf_core.runs.conclusions import Reference, ReferenceLine, share_text
+from dpmf_core.runs.draws import Judgement
+from dpmf_core.runs.measurements import is_reference, is_trivial
+from dpmf_core.runs.record import Run
+from pages.kit.figures import colours
+from pages.kit.figures.charts import band, figure, level, reference_line
+
+DASHES = ("solid", "dash", "dashdot", "longdash")
+SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
+TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
+# ends the label of a method with its source's noise
+SOURCE_SUFFIX = ", source's noise"
+# columns of every frame of draws
+PLACE = (
+    "name",
+    "id",
+    "source",
+    "epsilon",
+    "seed",
+    "value",
+)
+# one run's curves: its line's name, the method of its colour, draw, run, and names by key of a step
+Curves = tuple[str, str, int, Run, Mapping[str, str]]
+
+
+def parameter(name: str, ids: Iterable[str]) -> str:
+    """A parameter's title, from the first of these algorithms that declares it."""
+    for ident in ids:
+        info = algorithms.find(ident).model_fields.get(name)
+        if info is not None and info.title:
+            return info.title
+    return name.replace("_", " ")
+
+
+def place(grid: dict[str, Any], ids: Sequence[str] = ()) -> str:
+    """A point of the grid in words, such as "rank r 4, steps T 2"."""
+    settings = []
+    for name, value in grid.items():
+        if name == "users":
+            settings.append(f"{value:,} users")
+        else:
+            settings.append(f"{parameter(name, ids)} {value_text(value)}")
+    return ", ".join(settings)
+
+
+def value_text(value: Any) -> str:
+    if isinstance(value, bool):
+        if value:
+            return "on"
+        return "off"
+    if isinstance(value, float):
+        return f"{value:g}"
+    return str(value)
+
+
+def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
+    """Every draw as a row: name, id, source, epsilon, seed, value and the grid's parameters.
+
+    source: whether the noise is set by the source's rule. of_shares: whether the value is the share
+    kept instead of the metric; methods without a share are left out.
+    """
+    rows = []
+    for one in judgement.measured:
+        shown_figure = judgement.shares(one) if of_shares else one
+        if shown_figure is None:
+            continue
+        by_source = one.label.endswith(SOURCE_SUFFIX)
+        name = one.label
+        if one.caution and not by_source:
+            name += f" ({one.caution})"
+        line = {
+            "name": name,
+            "id": one.algorithm,
+            "source": by_source,
+            "epsilon": one.epsilon,
+        }
+        seeds = shown_figure.seeds or (None,) * len(shown_figure.draws)
+        for seed, value in zip(seeds, shown_figure.draws, strict=True):
+            rows.append(line | {"seed": seed, "value": value} | dict(one.grid))
+    return draws_frame(rows, (name for one in judgement.measured for name in one.grid))
+
+
+def draws_frame(rows: Sequence[Mapping[str, Any]], grid: Iterable[str]) -> pd.DataFrame:
+    """Draws as a frame with the columns of `PLACE` and of the grid, also without rows."""
+    frame = pd.DataFrame(rows, columns=list(dict.fromkeys((*PLACE, *grid))))
+    return frame.astype({"epsilon": float, "value": float})
+
+
+def curve_frame(curves: Iterable[Curves], metric: str) -> pd.DataFrame:
+    """A row for every step: name, id, draw, step, part and the metric."""
+    rows = [
+        (name, method_id, draw, int(step), part, point[key])
+        for name, method_id, draw, run, parts in curves
+        for key, part in parts.items()
+        for point in run.record.curves
+        if point.get(key) is not None and (step := point.get("step")) is not None
+    ]
+    return pd.DataFrame(rows, columns=["name", "id", "draw", "step", "part", metric])
+
+
+# ---- figures -------------------------------------------------------------------------------------
+
+
+def against(
+    points: pd.DataFrame,
+    x: str,
+    quantity: str,
+    title: str,
+    *,
+    logs: bool = False,
+    of_shares: bool = False,
+) -> go.Figure:
+    """A figure of a quantity against x: draws, medians and ranges.
+
+    points: name, id, source, value and x; rows without x become levels. logs: of the quantity.
+    of_shares: whether the quantity is a share. The axis of x is logarithmic if its values span most
+    of a power of ten, and categorical if they are no numbers. Lines with the source's noise are
+    dotted, trivial predictors dashed.
+    """
+    height = 400 + 10 * max(0, points["name"].nunique() - 8)
+    fig = figure(title, quantity, height=height)
+    if logs:
+        fig.update_yaxes(type="log")
+    if of_shares:
+        fig.update_yaxes(tickformat=".0%", hoverformat=".0%")
+    else:
+        fig.update_yaxes(hoverformat=".3f")
+    if x not in points:
+        points = points.assign(**{x: None})  # all are levels
+    depends = points[x].notna()
+    lines = points[depends]
+    if _are_numbers(lines[x]):
+        _scale_axis(fig, x, lines[x])
+    else:
+        lines = lines.assign(**{x: lines[x].map(str)})
+        fig.update_xaxes(type="category")
+    _lines(fig, lines, x)
+    _levels(fig, points, depends, x, of_shares)
+    return fig
+
+
+def _are_numbers(values: "pd.Series[Any]") -> bool:
+    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(
+        values
+    )
+
+
+def _scale_axis(fig: go.Figure, x: str, values: "pd.Series[Any]") -> None:
+    """Make the axis of x logarithmic if that suits these numbers."""
+    is_wide = x in ("epsilon", "users") or values.max() >= SPAN * values.min()
+    if values.min() > 0 and is_wide:
+        marks = TICKS if x == "epsilon" else sorted(values.unique())
+        fig.update_xaxes(
+            type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks]
+        )
+
+
+def _lines(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
+    """Draw a line for each method; several of one algorithm differ in their dashes."""
+    turns = Counter[str]()
+    for (name, method, source), rows in points.groupby(
+        ["name", "id", "source"], sort=False
+    ):
+        ident = str(method)
+        if is_trivial(ident):
+            dash = "dash"
+        elif source:
+            dash = "dot"
+        else:
+            dash = DASHES[turns[ident] % len(DASHES)]
+        if not source:
+            turns[ident] += 1
+        _line(fig, rows, x, str(name), ident, dash)
+
+
+def _levels(
+    fig: go.Figure,
+    points: pd.DataFrame,
+    depends: "pd.Series[Any]",
+    x: str,
+    of_shares: bool,
+) -> None:
+    """Draw medians that do not depend on x as horizontal lines.
+
+    depends: which points depend on it. A level of a method that has a line too is known by its
+    colour, and has no label.
+    """
+    middle = points["value"].median()
+    with_line = set(points["id"][depends])
+    for name, rows in points[~depends].groupby("name", sort=False):
+        ident = rows["id"].iloc[0]
+        median = rows["value"].median()
+        reference = _reference(ident)
+        label = ""
+        if ident not in with_line:
+            which = ""
+            if x == "epsilon" and reference is Reference.BEST_KNOWN:
+                which = " without privacy"
+            if of_shares:
+                figure_text = share_text(median)
+            else:
+                figure_text = f"{median:.3f}"
+            label = f"{name}{which} {figure_text}"
+        line = ReferenceLine(reference, median, label)
+        reference_line(fig, line, colours.of(ident), above=median >= middle)
+
+
+def _reference(method: str) -> Reference:
+    if is_trivial(method):
+        return Reference.FLOOR
+    if is_reference(method):
+        return Reference.BEST_KNOWN
+    return Reference.WITHOUT_NOISE
+
+
+def _line(
+    fig: go.Figure, rows: pd.DataFrame, x: str, name: str, ident: str, dash: str
+) -> None:
+    """Draw a method's range as a band, its draws as dots and its medians as a line."""
+    tint = colours.of(ident)
+    symbol = colours.marker(ident)
+    draws = rows.groupby(x)["value"]
+    medians = draws.median()
+    band(fig, medians.index.tolist(), draws.min().tolist(), draws.max().tolist(), tint)
+    fig.add_scatter(
+        x=rows[x],
+        y=rows["value"],
+        mode="markers",
+        marker={"color": tint, "size": 6, "opacity": 0.35, "symbol": symbol},
+        showlegend=False,
+        hoverinfo="skip",
+    )
+    fig.add_scatter(
+        x=medians.index,
+        y=medians,
+        name=name,
+        mode="lines+markers",
+        line={"color": tint, "width": 2.5, "dash": dash},
+        marker={"symbol": symbol, "size": 7},
+        hovertemplate=f"{name}<br>%{{x}}: %{{y}}<extra></extra>",
+    )
+
+
+def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
+    """Draw published numbers as crosses in the colour of their line, or as levels without x.
+
+    Those that a reader digitised are hollow circles.
+    """
+    tints = {
+        trace.name: trace.line.color
+        for trace in fig.data
+        if trace.name and trace.line.color
+    }
+    for mark in marks:
+        origin = "published"
+        symbol = "x"
+        if mark.is_digitised:
+            origin = "digitised"
+            symbol = "circle-open"
+        if mark.x is None:
+            line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
+            level(fig, mark.y, f"{mark.label} {mark.y:g}, {origin}", line, above=False)
+            continue
+        tint = tints.get(mark.label, colours.of("als"))
+        fig.add_scatter(
+            x=[mark.x],
+            y=[mark.y],
+            mode="markers",
+            marker={"symbol": symbol, "size": 11, "color": tint},
+            showlegend=False,
+            hovertemplate=f"{mark.label}: {mark.y:g}<br>{mark.source}<extra></extra>",
+        )

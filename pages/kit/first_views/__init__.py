@@ -1,0 +1,1 @@
+"""The first views of Explore, Topics and Faces, which follow epsilon in the browser."""

@@ -1,0 +1,1 @@
+"""What a lesson draws around its pages, and the links that teachers make."""

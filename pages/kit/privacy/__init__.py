@@ -1,0 +1,1 @@
+"""What a release promises and costs: privacy cards, observers, accounts and purchases."""
