@@ -1,6 +1,6 @@
 """Deviations: where an algorithm of ours departs from the algorithm that its source prints.
 
-Each paper's folder declares its deviations in `deviations.py`, by the id of the algorithm, and its
+Each paper's `paper.toml` declares its deviations with the ids of the algorithms, and its
 `printed.py` holds the algorithm as printed. Tests apply the deviations to the printed version and
 find the results of ours. What they cost is measured by `python -m benchmarks.deviations_private`,
 `_ratings` and `_samples`.
@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from dpmf_core.papers.figures import texts
+
 COSTS_FILE = Path(__file__).parent / "deviations.json"
 
 
@@ -21,7 +23,7 @@ class Deviation:
 
     place: where in the paper. paper: what the paper does, in a short quotation or its symbols.
     ours: what the algorithm here does. why: the reason. cost: key of the measured cost in error,
-    which a command records; '' if nothing is measured.
+    which a command records; '' if nothing is measured. every_run: whether no parameter avoids it.
     """
 
     place: str
@@ -29,6 +31,7 @@ class Deviation:
     ours: str
     why: str
     cost: str = ""
+    every_run: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +53,18 @@ class Cost:
         return (
             f"{self.measure} {self.ours:.4f} instead of {self.printed:.4f} on {self.on}"
         )
+
+
+def read_deviations(package: str) -> dict[str, tuple[Deviation, ...]]:
+    """The deviations of a paper's folder, by the id of the algorithm."""
+    deviations: dict[str, tuple[Deviation, ...]] = {}
+    for table in texts(package)["deviations"]:
+        deviation = Deviation(
+            **{name: text for name, text in table.items() if name != "algorithms"}
+        )
+        for algorithm in table["algorithms"]:
+            deviations[algorithm] = (*deviations.get(algorithm, ()), deviation)
+    return deviations
 
 
 @functools.cache

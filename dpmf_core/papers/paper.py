@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from dpmf_core.papers.deviations import Deviation, read_deviations
 from dpmf_core.papers.erratum import Erratum, read_erratum
 from dpmf_core.papers.figures import Claim, Preset, texts
 from dpmf_core.papers.theory import Bound
@@ -61,6 +62,8 @@ class Paper:
         The paper's error bounds. Each axis of a bound has a claim.
     tables
         The comparisons of methods that the paper prints.
+    deviations
+        Where our algorithms depart from the paper's own, by the algorithm's id.
     """
 
     id: str
@@ -73,6 +76,7 @@ class Paper:
     presets: tuple[Preset, ...]
     bounds: tuple[Bound, ...]
     tables: tuple[PrintedTable, ...]
+    deviations: Mapping[str, tuple[Deviation, ...]]
 
 
 def read_paper(
@@ -90,4 +94,5 @@ def read_paper(
         presets=tuple(presets),
         bounds=tuple(bounds),
         tables=tuple(PrintedTable(**table) for table in content.get("tables", ())),
+        deviations=read_deviations(package),
     )

@@ -14,16 +14,11 @@ from dpmf_core.papers import (
     saha_2022,
     vallet_2014,
 )
-from dpmf_core.papers.balu_2016 import deviations as of_balu
-from dpmf_core.papers.chien_2021 import deviations as of_chien
 from dpmf_core.papers.deviations import Deviation
 from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Figure
-from dpmf_core.papers.jain_2018 import deviations as of_jain
 from dpmf_core.papers.paper import Paper
-from dpmf_core.papers.saha_2022 import deviations as of_saha
 from dpmf_core.papers.theory import Bound
-from dpmf_core.papers.vallet_2014 import deviations as of_vallet
 
 PAPERS: dict[str, Paper] = by_id(
     (
@@ -52,9 +47,5 @@ FIGURES: dict[str, Figure] = by_id(
 )
 # where our algorithms depart from a paper's, by the paper's id and the algorithm's
 DEVIATIONS: dict[str, Mapping[str, tuple[Deviation, ...]]] = {
-    chien_2021.PAPER.id: of_chien.DEVIATIONS,
-    jain_2018.PAPER.id: of_jain.DEVIATIONS,
-    saha_2022.PAPER.id: of_saha.DEVIATIONS,
-    balu_2016.PAPER.id: of_balu.DEVIATIONS,
-    vallet_2014.PAPER.id: of_vallet.DEVIATIONS,
+    paper.id: paper.deviations for paper in PAPERS.values()
 }

@@ -1,22 +1,19 @@
 """Each deviation is of an algorithm, quotes its paper, and has its cost measured."""
 
-import importlib
 import re
 from pathlib import Path
 
 import pytest
 
 from dpmf_core.algorithms import REGISTRY
-from dpmf_core.papers.deviations import recorded_costs
+from dpmf_core.papers.deviations import read_deviations, recorded_costs
 from dpmf_core.papers.registry import PAPERS
 from tests.papers.test_verdicts import FOLDER, plain
 
 DEVIATIONS = {
     (paper, algorithm): deviations
     for paper in ("balu_2016", "vallet_2014", "saha_2022")
-    for algorithm, deviations in importlib.import_module(
-        f"dpmf_core.papers.{paper}.deviations"
-    ).DEVIATIONS.items()
+    for algorithm, deviations in read_deviations(f"dpmf_core.papers.{paper}").items()
 }
 every = pytest.mark.parametrize(("paper", "algorithm"), DEVIATIONS)
 

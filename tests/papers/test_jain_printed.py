@@ -11,9 +11,8 @@ import pytest
 
 from dpmf_core.algorithms import find
 from dpmf_core.algorithms.base import Streams
-from dpmf_core.papers.deviations import recorded_costs
+from dpmf_core.papers.deviations import read_deviations, recorded_costs
 from dpmf_core.papers.jain_2018 import printed
-from dpmf_core.papers.jain_2018.deviations import DEVIATIONS
 from dpmf_core.privacy import Budget, Calibration
 from tests.fitting import fit
 from tests.support.dense import centred, dense, rectangle
@@ -254,6 +253,9 @@ def test_two_printed_rounds_by_hand(ratings):
     sigma = 1e6 * math.sqrt(64 * 2 * math.log(1e6)) / EPSILON
     lambda_prime = lambda_ + math.sqrt(sigma * math.log(M / BETA)) * M**0.25
     np.testing.assert_allclose(Y, np.outer(Y_star @ v, v) / 2 / lambda_prime)
+
+
+DEVIATIONS = read_deviations("dpmf_core.papers.jain_2018")
 
 
 @pytest.mark.parametrize("algorithm", DEVIATIONS)

@@ -124,7 +124,6 @@ def test_the_conditions_are_the_printed_ones():
     assert bounds.frobenius(at) == pytest.approx(
         32 * 10 / (10 * math.exp(8)) * 32 * 64 / 0.5
     )
-    assert bounds.largest_entry(at) == pytest.approx(32 * bounds.frobenius(at))
     assert bounds.noise_of_a_step(at, 3) == pytest.approx(
         8 * 32 * 3 * 10 / (0.5 * math.exp(8) * 10)
     )

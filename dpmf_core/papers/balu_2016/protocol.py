@@ -8,6 +8,7 @@ from dpmf_core.papers.methods import alike
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
+Parameters = dict[str, Value]
 SKETCH = "Count sketch, k = 4"
 HASHING = "Feature hashing, k = 1"
 REGULAR = "Regular MF"
@@ -29,7 +30,7 @@ def movielens() -> DataSpec:
 # ---- what is run ---------------------------------------------------------------------------------
 
 
-def sketches(depths: Sequence[int], **fixed: Value) -> tuple[Method, ...]:
+def sketches(depths: Sequence[int], fixed: Parameters) -> tuple[Method, ...]:
     """Sketches of these depths, with the figures' labels."""
     labels = {1: HASHING, 4: SKETCH}
     return tuple(
@@ -42,9 +43,9 @@ def sketches(depths: Sequence[int], **fixed: Value) -> tuple[Method, ...]:
     )
 
 
-def regular(**fixed: Value) -> Method:
+def regular(fixed: Parameters) -> Method:
     """Factorisation without a sketch, by equations 2 and 3."""
-    defaults: dict[str, Value] = {
+    defaults: Parameters = {
         "model": "centred",
         "decay": 1.0,
         "learning_rate": 0.05,
@@ -59,15 +60,15 @@ def _sweep(methods: tuple[Method, ...], **grid: tuple[Value, ...]) -> Sweep:
 
 def by_regularisation() -> tuple[Sweep]:
     """The runs of Fig. 1."""
-    size: dict[str, Value] = {"rank": 8, "steps": 20}
-    methods = (*sketches((4, 1), threshold=NO_THRESHOLD, **size), regular(**size))
+    size: Parameters = {"rank": 8, "steps": 20}
+    methods = (*sketches((4, 1), {"threshold": NO_THRESHOLD, **size}), regular(size))
     return (_sweep(methods, regularisation=(0.3, 0.1, 0.04, 0.01, 0.0)),)
 
 
 def best_regularisation() -> tuple[Sweep]:
     """The runs of Fig. 2."""
     # 100 passes with d up to 32 take the better part of an hour on two cores
-    methods = sketches((4,), threshold=NO_THRESHOLD, steps=15)
+    methods = sketches((4,), {"threshold": NO_THRESHOLD, "steps": 15})
     values = (0.003, 0.01, 0.03, 0.1)
     return (
         _sweep(methods, regularisation=values, rank=(8, 16), space_gain=(1.0, 4.0)),
@@ -76,10 +77,10 @@ def best_regularisation() -> tuple[Sweep]:
 
 def by_threshold() -> tuple[Sweep, ...]:
     """The runs of Figs. 3 and 4."""
-    size: dict[str, Value] = {"rank": 32, "steps": PASSES, "regularisation": 0.06}
+    size: Parameters = {"rank": 32, "steps": PASSES, "regularisation": 0.06}
     return alike(
-        (sketches((4, 1), **size), {"threshold": THRESHOLDS, "space_gain": GAINS}),
-        ((regular(**size),), {}),
+        (sketches((4, 1), size), {"threshold": THRESHOLDS, "space_gain": GAINS}),
+        ((regular(size),), {}),
         data=movielens(),
         split=SPLIT,
     )
@@ -87,16 +88,17 @@ def by_threshold() -> tuple[Sweep, ...]:
 
 def by_dimension() -> tuple[Sweep]:
     """The dimensions of Fig. 4, without a threshold."""
-    methods = sketches((4,), threshold=NO_THRESHOLD, steps=PASSES)
+    methods = sketches((4,), {"threshold": NO_THRESHOLD, "steps": PASSES})
     return (_sweep(methods, rank=RANKS),)
 
 
 def sketch_table() -> tuple[Sweep, ...]:
     """The source's sizes and thresholds on MovieLens 1M."""
+    fixed: Parameters = {"steps": 40, "as_printed": False}
     grid = {"rank": RANKS, "space_gain": GAINS, "threshold": THRESHOLDS}
     return alike(
-        (sketches((4, 1), steps=40, as_printed=False), grid),
-        ((regular(steps=40, as_printed=False),), {"rank": RANKS}),
+        (sketches((4, 1), fixed), grid),
+        ((regular(fixed),), {"rank": RANKS}),
         data=movielens(),
     )
 
@@ -106,7 +108,13 @@ def sketch_table() -> tuple[Sweep, ...]:
 
 def _sweeps() -> tuple[Sweep]:
     methods = sketches(
-        (4,), threshold=NO_THRESHOLD, rank=32, steps=PASSES, space_gain=1.0
+        (4,),
+        {
+            "threshold": NO_THRESHOLD,
+            "rank": 32,
+            "steps": PASSES,
+            "space_gain": 1.0,
+        },
     )
     grid = {"learning_rate": (0.02, 0.05), "regularisation": (0.01, 0.03, 0.1)}
     return (

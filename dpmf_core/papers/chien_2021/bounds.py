@@ -26,11 +26,6 @@ def frobenius(at: Place) -> float:
     return noise * gamma(at) / math.sqrt(at.share)
 
 
-def largest_entry(at: Place) -> float:
-    """The bound on the largest error of an entry, over mu^2 r ||M||_2 / sqrt(mn)."""
-    return math.sqrt(at.items) * frobenius(at)
-
-
 def least_share(at: Place, rank: int = 1) -> float:
     """The share of entries that Theorem 2 requires: mu^6 kappa^12 r^6 log^3 n / m."""
     return rank**6 * math.log(at.users) ** 3 / at.items

@@ -4,6 +4,8 @@ Section 6.1: parameters are chosen on validation ratings and evaluated on test r
 ranges are in its appendix D, which is not available here, so the grids are ours.
 """
 
+from collections.abc import Mapping
+
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import first_present
 from dpmf_core.papers.methods import (
@@ -30,9 +32,6 @@ from dpmf_core.papers.methods import (
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-# as `popularity_skew` names them
-UNIFORM = "50 a user, uniform"
-ADAPTIVE = "50 a user, adaptive"
 TUNED = SplitSpec(validation_fraction=0.1)
 # Algorithm 1 with the heuristics of section 5: a global mean, the k rarest items, equal noise on
 # Grams and right-hand sides; no item biases and no ridge that follows the noise
@@ -53,14 +52,16 @@ DPALS_GRID: Grid = {
 SEEDS = (0, 1)
 
 
-def _with_label(method: Method, label: str, **parameters: Value) -> Method:
-    return method.model_copy(
-        update={"label": label, "parameters": {**method.parameters, **parameters}}
-    )
+def _with_label(
+    method: Method, label: str, parameters: Mapping[str, Value] | None = None
+) -> Method:
+    """The method under a label, with further parameters."""
+    every = {**method.parameters, **(parameters or {})}
+    return method.model_copy(update={"label": label, "parameters": every})
 
 
-PRINTED = _with_label(DPALS, "DPALS", **AS_PRINTED)
-PRINTED_SOURCE = _with_label(DPALS_SOURCE, "DPALS, source's noise", **AS_PRINTED)
+PRINTED = _with_label(DPALS, "DPALS", AS_PRINTED)
+PRINTED_SOURCE = _with_label(DPALS_SOURCE, "DPALS, source's noise", AS_PRINTED)
 
 
 def every_film() -> DataSpec:
@@ -165,7 +166,7 @@ def one_over_users(data: DataSpec) -> float:
 def recall() -> tuple[Sweep, ...]:
     """Runs with fixed settings: no measure here ranks lists of validation users."""
     data = likes("ml-20m", "ml-1m", "cinema")
-    lists = _with_label(DPALS, "DPALS", **LISTS)
+    lists = _with_label(DPALS, "DPALS", LISTS)
     return (
         Sweep(
             data=data,
@@ -206,14 +207,16 @@ def film_share() -> tuple[Sweep, ...]:
     }
     als = Method(algorithm="als", label="ALS", parameters=own_mean)
     methods = (
-        _with_label(DPALS, "Uniform sampling", **common, sampling="uniform"),
-        _with_label(DPALS, "Adaptive sampling", **common, sampling="adaptive"),
+        _with_label(DPALS, "Uniform sampling", {**common, "sampling": "uniform"}),
+        _with_label(DPALS, "Adaptive sampling", {**common, "sampling": "adaptive"}),
         _with_label(
-            DPALS, "Uniform, no PSD projection", **common, sampling="uniform", psd=False
+            DPALS,
+            "Uniform, no PSD projection",
+            {**common, "sampling": "uniform", "psd": False},
         ),
         als,
-        _with_label(als, "ALS, uniform sample", **sample, sampling="uniform"),
-        _with_label(als, "ALS, adaptive sample", **sample, sampling="adaptive"),
+        _with_label(als, "ALS, uniform sample", {**sample, "sampling": "uniform"}),
+        _with_label(als, "ALS, adaptive sample", {**sample, "sampling": "adaptive"}),
     )
     grid = {"frequent_fraction": (0.1, 0.3, 1.0)}
     return (
@@ -225,10 +228,10 @@ def by_step() -> tuple[Sweep, ...]:
     walk: dict[str, Value] = {"steps": 20, "nuclear_norm": 0.447}
     methods = (
         *on_lowrank(
-            _with_label(DPALS, "DPALS", steps=10),
-            _with_label(dpfw_as_printed(LOWRANK_ROW), SOURCE_DPFW, **walk),
-            _with_label(DPFW, "DPFW", **walk),
-            _with_label(EXACT, "ALS", steps=10),
+            _with_label(DPALS, "DPALS", {"steps": 10}),
+            _with_label(dpfw_as_printed(LOWRANK_ROW), SOURCE_DPFW, walk),
+            _with_label(DPFW, "DPFW", walk),
+            _with_label(EXACT, "ALS", {"steps": 10}),
         ),
         Method(
             algorithm="fw", label="Frank-Wolfe", parameters={**walk, "biases": False}

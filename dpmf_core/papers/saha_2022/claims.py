@@ -13,7 +13,7 @@ from typing import Any
 
 from dpmf_core.papers.figures import Claim, Preset
 from dpmf_core.papers.saha_2022 import judgement, methods
-from dpmf_core.papers.saha_2022.deviations import DEPARTS, with_departures
+from dpmf_core.papers.saha_2022.departures import DEPARTS, with_departures
 from dpmf_core.papers.saha_2022.methods import PRIVATE, SET_APART
 from dpmf_core.papers.saha_2022.units import TABLE_4
 from dpmf_core.privacy import Budget, Calibration
@@ -105,7 +105,7 @@ def _preset(name: str, *, outliers: bool) -> Preset:
     planted = methods.CONTAMINATED if outliers else {}
 
     def sweeps() -> tuple[Sweep, ...]:
-        (faces,) = methods.present(("yaleb",), "faces", **planted)
+        (faces,) = methods.present(("yaleb",), "faces", planted)
         K = methods.parts_of(faces.id)
         label = SET_APART if outliers else PRIVATE
         private = methods.as_published(K, methods.STEPS, label, outliers=outliers)

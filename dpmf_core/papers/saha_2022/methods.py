@@ -1,7 +1,7 @@
 """Methods, data and sweeps of Saha & Imtiaz 2022 [S22]."""
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dpmf_core.algorithms.private_nmf import SHARES
 from dpmf_core.data.catalogue import SampleEntry, catalogue
@@ -97,14 +97,18 @@ def marks(
 Sets = Callable[[], tuple[DataSpec, ...]]
 
 
-def present(ids: Sequence[str], stand_in: str, **more: float) -> tuple[DataSpec, ...]:
+def present(
+    ids: Sequence[str], stand_in: str, more: Mapping[str, float] | None = None
+) -> tuple[DataSpec, ...]:
     """The source's data sets on this machine, otherwise the stand-in.
 
     more: preparation in addition to the source's.
     """
     there = [name for name in ids if catalogue().present(name)] or [stand_in]
     return tuple(
-        DataSpec.model_validate({"id": name, **PREPARATION.get(name, {}), **more})
+        DataSpec.model_validate(
+            {"id": name, **PREPARATION.get(name, {}), **(more or {})}
+        )
         for name in there
     )
 
@@ -112,7 +116,7 @@ def present(ids: Sequence[str], stand_in: str, **more: float) -> tuple[DataSpec,
 documents = functools.partial(present, DOCUMENTS, "news")
 face_sets = functools.partial(present, FACES, "faces")
 guardian = functools.partial(present, ("guardian",), "news")
-headlines = functools.partial(present, ("uci-news",), "news", most_words=93)
+headlines = functools.partial(present, ("uci-news",), "news", {"most_words": 93})
 
 
 def every_set() -> tuple[DataSpec, ...]:
@@ -158,7 +162,7 @@ CONTAMINATED = {"outlier_rows": 0.1, "outlier_cells": 0.7}
 def with_outliers() -> tuple[Sweep, ...]:
     """The outlier method on contaminated faces, and the other method on clean faces."""
     (clean,), (contaminated,) = (
-        present(("yaleb",), "faces", **more) for more in ({}, CONTAMINATED)
+        present(("yaleb",), "faces", more) for more in ({}, CONTAMINATED)
     )
     K = parts_of(clean.id)
     return (

@@ -18,7 +18,7 @@ from dpmf_core.papers.clauses import Results, judged
 from dpmf_core.papers.figures import Claim, Runs, first_present
 from dpmf_core.papers.rows import MeasuredFigure
 from dpmf_core.papers.saha_2022 import methods
-from dpmf_core.papers.saha_2022.deviations import with_departures
+from dpmf_core.papers.saha_2022.departures import with_departures
 from dpmf_core.papers.saha_2022.methods import FRESH, PLAIN, PRIVATE, marks
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point

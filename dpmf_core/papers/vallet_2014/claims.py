@@ -7,16 +7,15 @@ import functools
 import statistics
 import time
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 
 from dpmf_core.algorithms.no_retention import Biases, MovedItems, Server
 from dpmf_core.data.splits import moments
 from dpmf_core.papers.clauses import Results
+from dpmf_core.papers.deviations import read_deviations
 from dpmf_core.papers.figures import Claim, Mark, every_draw
 from dpmf_core.papers.vallet_2014 import protocol, retention_excess, statements
-from dpmf_core.papers.vallet_2014.deviations import DEVIATIONS
 from dpmf_core.papers.vallet_2014.statements import BY_TIME, RANDOM
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.measurements import Measured
@@ -32,7 +31,7 @@ def _marks(source_values: Mapping[str, float], row: str) -> tuple[Mark, ...]:
     )
 
 
-BATCHES = f"Online {DEVIATIONS['no-retention'][-1].ours}."
+BATCHES = f"Online {read_deviations(__package__)['no-retention'][-1].ours}."
 
 
 def _online(results: Results) -> str:
@@ -124,10 +123,6 @@ claim = functools.partial(
     quantity="RMSE above keeping everything, %",
     axis="static_share",
 )
-OF_ACTIVITY: dict[str, Any] = {
-    "measure": retention_excess.by_activity,
-    "axis": "arrived_share",
-}
 CLAIMS = (
     claim(
         "vallet-table1",
@@ -157,13 +152,15 @@ CLAIMS = (
         "vallet-fig2",
         sweeps=protocol.activity_random,
         clauses=statements.FIG_2A,
-        **OF_ACTIVITY,
+        measure=retention_excess.by_activity,
+        axis="arrived_share",
     ),
     claim(
         "vallet-fig2b",
         sweeps=protocol.activity_time,
         clauses=statements.FIG_2B,
-        **OF_ACTIVITY,
+        measure=retention_excess.by_activity,
+        axis="arrived_share",
     ),
     claim(
         "vallet-fig3",

@@ -68,15 +68,12 @@ def _by_share(
 ) -> tuple[Sweep, ...]:
     """The baseline and Slope One, which have no share, and the variants at every share."""
     if split.kind == "time":
-        arrival: dict[str, Value] = {"arrival": "time"}
+        variants = tuple(method(label, arrival="time") for label in labels)
     else:
-        arrival = {}
+        variants = tuple(map(method, labels))
     return alike(
         ((method(BASELINE), SLOPE_ONE), {}),
-        (
-            tuple(method(label, **arrival) for label in labels),
-            {"static_share": shares(data)},
-        ),
+        (variants, {"static_share": shares(data)}),
         data=data,
         seeds=tuple(range(LEAST_PAIRS)),
         split=split,
