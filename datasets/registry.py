@@ -193,17 +193,17 @@ def _shape_in(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
         items = int(facts["items"])
         density = float(facts["density"])
         low, high = map(float, facts["bounds"].split(","))
-        is_shape = min(users, items) >= LEAST and users * items <= MOST_CELLS
-        if (
-            len(facts) == 4
-            and is_shape
-            and 0 < density <= DENSEST
-            and -1e9 <= low < high <= 1e9
-        ):
-            return users, items, density, (low, high)
     except (KeyError, ValueError):
-        pass
-    raise BadInput(
+        raise _unknown_shape(data_id) from None
+    is_size = min(users, items) >= LEAST and users * items <= MOST_CELLS
+    is_scale = -1e9 <= low < high <= 1e9
+    if len(facts) != 4 or not (is_size and is_scale and 0 < density <= DENSEST):
+        raise _unknown_shape(data_id)
+    return users, items, density, (low, high)
+
+
+def _unknown_shape(data_id: str) -> BadInput:
+    return BadInput(
         f"A simulated shape must be written {HEAD}users=2000&items=200&density=0.05&bounds=1,5:"
         f" from {LEAST} users and items, at most {MOST_CELLS:,} pairs of them, a density above 0"
         f" and at most {DENSEST}, and bounds with the lower first. Got '{data_id[:100]}'."
