@@ -127,7 +127,7 @@ def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @functools.lru_cache(64)
 def _facts(path: Path, stamp: float) -> dict[str, Any]:
-    """The facts about a stored data set; stamp: of its file."""
+    """The facts about a stored data set; stamp: the stamp of its file."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())
@@ -171,7 +171,7 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
 
 
 def read_file(file: Path, name: str) -> Ratings | Samples:
-    """Read the data set in a file. No pickles.
+    """Read the data set in a file, refusing pickles.
 
     Raises BadInput if it is missing, damaged, or private and from a version with other keys.
     """

@@ -67,8 +67,8 @@ def import_partitions(
 
     path_and_facts: a table, a folder of tables, or a pattern such as ``days/*.csv``, with the facts
     of `load` after the path: ``big.csv?bounds=1,5``. n_partitions: by default one per 32,768 users.
-    replace: whether to replace a set of this name. progress: of the stage, the amount done, and the
-    total. Raises BadInput if the tables cannot be read, or the name is taken.
+    replace: whether to replace a set of this name. progress: a function of the stage, the amount
+    done, and the total. Raises BadInput if the tables cannot be read, or the name is taken.
     """
     if not partitions.NAME.fullmatch(name):
         raise BadInput(

@@ -11,7 +11,7 @@ UPLOADS = "dpmf-uploads-"  # the first part of the name of the uploads' folder
 
 
 def files_of(id_or_path: str) -> tuple[Path, ...]:
-    """The files that a path and its facts name; a language of stop words is no file."""
+    """The files that a path and its facts name; a language of stop words is not a file."""
     place, facts = split(id_or_path)
     if is_database(place):
         file = databases.file_of(place)

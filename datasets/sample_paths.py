@@ -129,7 +129,7 @@ def _column(path: Path, facts: DeclaredFacts) -> _Rows:
         people = [canonical_text(cell.strip()) for cell in groups[0]]
         texts = list(compress(texts, people))
     samples, report = text.documents(texts, name=path.name, rules=_rules(facts))
-    # the text of a document is no example
+    # the text of a document is not an example
     ragged = [dataclasses.replace(problem, example="") for problem in table.problems]
     report = dataclasses.replace(
         report,

@@ -156,7 +156,7 @@ def look(
 ) -> upload_reading.Preview:
     """The beginning of the table in a file. Raises BadInput.
 
-    facts: what is declared of its layout. limits, watch: see `read`.
+    facts: those declared about its layout. limits, watch: see `read`.
     """
     with _stored(content, name) as file:
         preview = _in_child(
@@ -177,10 +177,10 @@ def read(
 ) -> Upload:
     """Read the ratings, documents or images in a file, and store them.
 
-    facts: what is declared of the file, as after a path. owner: the uploading session or login,
+    facts: those declared about the file, as after a path. owner: the uploading session or login,
     which has an account of its own; if it is "", all who upload the same file share an account.
-    limits: of reading the file. watch: called repeatedly meanwhile; its exception ends the reading.
-    Raises BadInput.
+    limits: the limits of reading the file. watch: called repeatedly meanwhile; its exception ends
+    the reading. Raises BadInput.
     """
     with _stored(content, name) as file:
         arrays = file.with_name(ARRAYS)

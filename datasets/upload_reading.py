@@ -65,8 +65,8 @@ class Preview:
 class Written:
     """What `write` says about the arrays that it left.
 
-    fingerprint: of the file's content. shape: the facts of its entry in the list of data sets that
-    follow from the arrays.
+    fingerprint: that of the file's content. shape: the facts of its entry in the list of data sets
+    that follow from the arrays.
     """
 
     fingerprint: str

@@ -1,6 +1,6 @@
 """The usable rows of a table: numbers are parsed, and bad rows are counted with their places.
 
-What becomes of a row follows from that row, the public layout and declared facts. Users and items
+Each row is read by itself, with the public layout and the declared facts. Users and items
 come from usable rows alone. They get numbers when all are known, so the order of the rows does not
 matter.
 """

@@ -33,7 +33,7 @@ def file_of(address: str) -> Path | None:
 def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
     """Read a whole table or view, in a read-only transaction if the database has that.
 
-    options: of the database's driver. table: its name; optional if there is only one. Raises
+    options: those of the database's driver. table: its name; optional if there is only one. Raises
     BadInput.
     """
     with extra("files"):  # needed for databases only

@@ -69,7 +69,7 @@ class Dates:
 
     @property
     def clear_order(self) -> DateOrder | None:
-        """The order of day and month, if some date can be read in one way only."""
+        """The order of day and month, if some date can be read in only one way."""
         n_more = (self.day_first != UNREAD).sum() - (self.month_first != UNREAD).sum()
         if n_more == 0:
             return None
@@ -130,7 +130,7 @@ class Clock:
     def of(cls, sample: Sequence[str], declared: DateOrder | None) -> "Clock | None":
         """The clock of a column with these first cells.
 
-        Returns None if most of them are no times. Raises AmbiguousDates.
+        Returns None if most of them are not times. Raises AmbiguousDates.
         """
         cells = [cell.strip() for cell in sample if cell.strip()]
         if not cells:
@@ -191,7 +191,7 @@ class Clock:
             try:
                 whole = text.cast(pa.int64())
             except pa.ArrowInvalid:
-                pass  # some cell is no whole number, and is found below
+                pass  # some cell is not a whole number, and is found below
             else:
                 return self._in_unit(np.asarray(whole.to_numpy(zero_copy_only=False)))
         distinct = text.dictionary_encode()

@@ -23,7 +23,7 @@ class Declared:
     dates : {"dmy", "mdy"} or None
         The order of day and month in dates; by default the first rows tell.
     outside : {"leave-out", "clamp", "refuse"} or None
-        What becomes of a rating outside the bounds. By default its row is left out, and a table
+        What to do with a rating outside the bounds. By default its row is left out, and a table
         with more than a tenth of such ratings is refused.
     missing : tuple of float
         Values that mean "not rated".

@@ -310,7 +310,7 @@ class Reader:
         text = content.decode(encoding, "replace").removeprefix("\ufeff")
         if not text.isascii():
             self.encodings[encoding] = None
-            # undecodable bytes were replaced; control characters are no text either
+            # undecodable bytes were replaced; control characters are not text either
             self.n_damaged += sum(
                 map(text.count, ("\ufffd", *map(chr, range(0x80, 0xA0))))
             )

@@ -32,9 +32,9 @@ def json_table(
 ) -> Table:
     """Read lines of JSON objects, or one list of objects.
 
-    A line or entry that is no object is left out. The columns are the keys of the first objects.
-    head: the first bytes. names: the columns, if this is a further part of a table.
-    Raises BadInput.
+    A line or entry that is not an object is left out. The columns are the keys of the first
+    objects. head: the first bytes. names: the columns, if this is a further part of a table. Raises
+    BadInput.
     """
     encoding = require_encoding(encoding or "utf-8")
     if head.startswith(BYTE_ORDER_MARK):

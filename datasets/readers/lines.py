@@ -1,7 +1,7 @@
 """Lines of text cut into cells, each line by itself.
 
 A record never spans lines, and a quotation mark that does not close in its line is an ordinary
-character. So what becomes of a line follows from that line and the separator alone.
+character. So each line is read by itself, with the separator.
 """
 
 import re

@@ -116,7 +116,7 @@ def _write(matrix: Any, file: BinaryIO) -> None:
 
 
 def _side_of(columns: int, name: str, image: tuple[int, int] | None) -> tuple[int, int]:
-    """Height and width of images with so many pixels.
+    """Height and width of images with this many pixels.
 
     Raises BadInput if they are not square and not declared.
     """
@@ -149,8 +149,9 @@ def samples_of(
 ) -> tuple[Samples, Report]:
     """Read images (dense) or word counts (sparse), one per row.
 
-    order: of the pixels, column by column as in MATLAB, or line by line. transpose: one per column;
-    also assumed if the rows, not the columns, match the declared features (or pixels of `image`).
+    order: the order of the pixels, column by column as in MATLAB, or line by line. transpose: one
+    per column; also assumed if the rows, not the columns, match the declared features (or pixels of
+    `image`).
     """
     with path.open("rb") as stream:
         matrix, key = table(stream, path.name, key)

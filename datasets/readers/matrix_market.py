@@ -22,7 +22,7 @@ SIZE = re.compile(rb"\s*(\d+)\s+\d+")
 def matrix_market(stream: BinaryIO, name: str) -> Table:
     """Read a matrix with a row for each user and a column for each item, both counted from 1.
 
-    A line that is no entry is left out. Raises BadInput.
+    A line that is not an entry is left out. Raises BadInput.
     """
     header = HEADER.match(stream.readline())
     lines = dropwhile(lambda numbered: COMMENT.match(numbered[1]), enumerate(stream, 2))
@@ -58,7 +58,7 @@ def _entries(
 ) -> Iterator[list[str]]:
     """User, item and value of each line.
 
-    n_users: if each line holds a value only, one user after another and one item after another.
+    n_users: if each line holds only a value, one user after another and one item after another.
     """
     for place, (number, line) in enumerate(lines):
         cells = line.decode("ascii", "replace").split()

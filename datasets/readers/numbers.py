@@ -63,7 +63,7 @@ class NumberFormat:
             try:
                 return _floats(text), np.zeros(len(text), np.bool_), 0
             except pa.ArrowInvalid:
-                pass  # some cell is no number, so each is looked at
+                pass  # some cell is not a number, so each is looked at
         plain, n_commas = self._with_points(text)
         is_number = pc.match_substring_regex(plain, PLAIN)
         values = np.full(len(plain), np.nan)

@@ -165,7 +165,7 @@ def _fit_to_size(
 def _picture_in(members: ArchiveMembers, name: str) -> "Iterator[Image.Image]":
     """A picture, not decoded yet.
 
-    Raises Unusable if it is no picture, cut short, damaged, or too large.
+    Raises Unusable if it is not a picture, or is cut short, damaged or too large.
     """
     with extra("files"):
         from PIL import Image
@@ -201,7 +201,7 @@ def _grey(members: ArchiveMembers, name: str) -> "tuple[Image.Image, list[str]]"
     with _picture_in(members, name) as picture:
         if picture.getexif().get(ORIENTATION, 1) in range(2, 9):
             changes.append(TURNED_PICTURE)
-        # a photograph with a preview is no animation
+        # a photograph with a preview is not an animation
         if picture.format != "MPO" and getattr(picture, "n_frames", 1) > 1:
             changes.append(FIRST_FRAME)
         is_deep = picture.mode == "F" or picture.mode.startswith("I")

@@ -56,16 +56,34 @@ class EmptyTable(BadInput):
 class Table:
     """A table of a file, read in batches of rows.
 
-    names: the header; empty if there is none. If several columns have one name, their places are
-    added, so that none of them gets a role unasked. head: the first rows of data as text. batches:
-    yields the chosen columns, some rows at a time; can be called once. unit: what `line` counts,
-    lines or rows. decimal_comma: whether a comma may be a decimal sign, because it separates no
-    columns. above: lines above the first row of data. layout: how columns and header were found, in
-    a sentence. assumptions: what its reading takes as public. Complete once `batches` is exhausted
-    are ragged_lines, lines with another number of columns and their content ("" for a blank one),
-    and what read_as returns: how the bytes were read, in sentences. n_wide: the number of rows here
-    that one line of a wide table holds; 0 for other tables. open_part: opens a further file of
-    the same table with this layout, where the layout is found in the rows.
+    Attributes
+    ----------
+    names
+        The header; empty if there is none. If several columns have one name, their places are
+        added to it, so that none of them gets a role by its name.
+    head
+        The first rows of data as text.
+    batches
+        Yields the chosen columns, some rows at a time. It can be called once.
+    unit
+        What `line` counts: lines or rows.
+    decimal_comma
+        Whether a comma may be a decimal sign, because it does not separate columns.
+    above
+        The number of lines above the first row of data.
+    layout
+        How columns and header were found, in a sentence.
+    assumptions
+        What reading the table takes as public.
+    ragged_lines
+        Lines with another number of columns, and their content ("" for a blank line). Complete when
+        `batches` is exhausted.
+    read_as
+        Says in sentences how the bytes were read, when `batches` is exhausted.
+    n_wide
+        The number of rows here that one line of a wide table holds; 0 for other tables.
+    open_part
+        Opens another file of the same table with this layout, if the layout was found in the rows.
     """
 
     names: tuple[str, ...]

@@ -27,7 +27,7 @@ def chosen_members(
 ) -> list[str]:
     """The declared table, the only one, all parts of one, or the only one of ratings.
 
-    name: of the folder or archive in messages. Raises BadInput.
+    name: the name of the folder or archive in messages. Raises BadInput.
     """
     tables = tables_in(members)
     if declared and declared in members.names:

@@ -181,7 +181,7 @@ class _TextFile:
         return every.index(lines[first if is_above else 0], start)
 
     def _is_marked_header(self, comment: str, first: str) -> bool:
-        """Whether the comment above the first row names its columns, as `# user item rating`."""
+        """Whether the comment above the first row is a header, such as `# user item rating`."""
         names = self._cutter.cells(comment.lstrip(COMMENT_MARKS))
         return len(names) == len(self._cutter.cells(first)) > 2 and _is_header(names)
 
@@ -341,7 +341,7 @@ def _is_numbering(rows: Sequence[tuple[str, ...]]) -> bool:
 
 
 def _without_types(header: tuple[str, ...], width: int) -> tuple[str, ...]:
-    """A header of so many columns, without RecBole's types as in user_id:token."""
+    """A header of this many columns, without RecBole's types as in user_id:token."""
     names = [re.sub(r":(token|float)(_seq)?$", "", name) for name in header]
     if not all(map(str.__ne__, names, header)):
         names = list(header)

@@ -103,7 +103,7 @@ def _user_column(
 def _require_ratings(
     table: Table, places: Sequence[int], declared: Declared, name: str, advice: Advice
 ) -> None:
-    """Raise BadInput on columns whose first cells are no ratings, such as an age."""
+    """Raise BadInput on columns whose first cells are not ratings, such as an age."""
     assert declared.bounds is not None
     low, high = declared.bounds
     strange: dict[str, set[float | str]] = {}

@@ -1,6 +1,6 @@
 """The words of a document: what is a word, and which words are left out.
 
-What becomes of a word follows from its document and from declared rules alone.
+Each document is read by itself, with the declared rules.
 """
 
 import contextlib

@@ -175,7 +175,7 @@ def _level(rate: npt.NDArray[np.float64], density: float) -> float:
 def rounded(
     score: npt.NDArray[Any], users: npt.NDArray[Any], whole: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.float64]:
-    """Stars as people give them: some use whole stars only, the others halves."""
+    """Stars as people give them: some use only whole stars, the others half stars."""
     step = np.where(whole, 1.0, 0.5)[users]
     return np.asarray(np.clip(np.floor(score / step + 0.5) * step, *BOUNDS), np.float64)
 

@@ -131,8 +131,8 @@ def ratings_of(
 ) -> Ratings:
     """Ratings of a world in a declared shape.
 
-    each: ratings of a person, on average. step: of the scale from its lower bound; None if it is
-    not declared.
+    each: the mean number of ratings of a person. step: the step of the scale from its lower bound;
+    None if it is not declared.
     """
     items_rng, people, visits, noise = (
         np.random.default_rng(child)
@@ -239,7 +239,7 @@ def _grades(world: World, bounds: tuple[float, float], step: float | None) -> in
 
 
 def _rounded(score: npt.NDArray[np.float64], grades: int) -> npt.NDArray[np.float64]:
-    """Scores from -1 to 1, on the nearest of so many values."""
+    """Scores from -1 to 1, on the nearest of `grades` values."""
     if grades:
         half = (grades - 1) / 2
         score = np.rint((score + 1) * half) / half - 1

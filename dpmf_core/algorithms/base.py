@@ -457,7 +457,7 @@ class PrivateAlgorithm(Algorithm):
         return ()
 
     def coordinates(self, statistic: str, shape: Any) -> int:
-        """By default a triangle of items or features, or so many for each of them."""
+        """By default a triangle of items or features, or that many for each of them."""
         n = super().coordinates(statistic, shape)
         sizes = []
         for candidate in self.statistics(shape):

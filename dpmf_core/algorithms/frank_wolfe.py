@@ -41,9 +41,9 @@ class FrankWolfeModel(Recommender):
     """The shared directions of all steps, from which a user repeats them.
 
     item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
-    nuclear norm. row_bound: of residuals and iterates, None for no bound. of_ratings: whether it is
-    the source's L, of rows of ratings and iterates, so that residuals are within 2 L. refit:
-    whether a user's residuals are finally regressed on all v_t (ridge, offset fitted again),
+    nuclear norm. row_bound: the bound of residuals and iterates; None for no bound. of_ratings:
+    whether it is the source's L, of rows of ratings and iterates, so that residuals are within 2 L.
+    refit: whether a user's residuals are finally regressed on all v_t (ridge, offset fitted again),
     instead of using the steps' coefficients. partial: whether only some items have factors; then
     only ratings of these take the steps.
     """

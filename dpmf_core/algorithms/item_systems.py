@@ -125,8 +125,8 @@ def user_factors(
     """Users' own factors (n_users, r) on the model, within the clip norm, on the grid.
 
     They are float64: in float32, rounding the sums of other users adds up to three quarters to what
-    one of a million users moves. share: of each user's ratings that the factor is learned from,
-    drawn with `key`.
+    one of a million users moves. share: the share of each user's ratings from which the factor
+    is learned, drawn with `key`.
     """
     data: Ratings = block.rows
     if share < 1:

@@ -2,7 +2,7 @@
 
 [V14] is Vallet, Friedman & Berkovsky 2014. This is not differential privacy: it limits what the
 server stores, not what the model reveals. A share of the ratings is known from the start and
-factorised; the others arrive one by one. `new` and `rated` keep item factors and item biases only.
+factorised; the others arrive one by one. `new` and `rated` keep only item factors and item biases.
 A user who interacts brings all their ratings. Their vector is computed, item factors take a step,
 and vector and ratings are dropped.
 """
@@ -196,7 +196,7 @@ class Server:
     ) -> None:
         """Many updates, one after the other.
 
-        position: of each arriving rating in `items`. rows: its user's row in `indptr`.
+        position: the place of each arriving rating in `items`. rows: its user's row in `indptr`.
         """
         state = self.item_factors, self.bias_sums, self.bias_counts
         kernel.arrivals(

@@ -106,7 +106,7 @@ def with_prior_means(
     scale = math.sqrt(n_features / known.sum())
     noise = curator.scale(AttentionMoment()) ** 2 / 2
     M = curator.release(AttentionMoment(), model, loadings, typical, scale)
-    # equal offsets are no column, and later ones may be
+    # equal offsets make no column, and later ones may be
     if not np.ptp(model.item_offsets):
         return model
     link = _regression(

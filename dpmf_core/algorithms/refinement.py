@@ -300,9 +300,9 @@ def _inflation(sizes: Sizes, unknown: Array, estimate: Estimate, n_users: int) -
 
 
 def _unknown(model: Recommender, share: Array, ratings: float) -> Array:
-    """Posterior variances (r,) of a user's factor with prior variance 1 and so many ratings.
+    """Posterior variances (r,) of a user's factor with prior variance 1, by number of ratings.
 
-    share: of all ratings, by item (m,).
+    share: each item's share of all ratings (m,).
     """
     F = model.item_factors.astype(np.float64)
     precision = np.eye(F.shape[1]) + ratings / model.ridge * (F.T * share) @ F

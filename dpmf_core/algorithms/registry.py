@@ -88,7 +88,7 @@ class Registry(Mapping[str, type[Algorithm]]):
 
         It replaces an algorithm that was added before under its id. Worker processes do not have
         it, and a stored run is found by id and version, so give data in memory: their runs are not
-        stored. Raises BadInput if it is no algorithm or its id is taken.
+        stored. Raises BadInput if it is not an algorithm, or its id is taken.
         """
         if problem := _problem(kind, getattr(kind, "id", "")):
             raise BadInput(

@@ -299,7 +299,7 @@ def choose(
     goal
         "ratings" for their error, "lists" for lists of 20.
     group
-        Protect any group of up to so many people; 1 protects a person.
+        Protect any group of up to this many people; 1 protects each person.
     delta
         By default 1/(10 n) for n users, rounded down.
     draws
@@ -313,7 +313,7 @@ def choose(
     columns
         The columns by role: user, item, rating, time, and for a file title.
     outside
-        What becomes of a rating outside the bounds.
+        What to do with a rating outside the bounds.
     missing
         The values that mean "not rated".
     ledger
@@ -330,7 +330,7 @@ def choose(
     Raises
     ------
     BadInput
-        If the question cannot be asked of these data.
+        If the question cannot be asked about these data.
 
     Examples
     --------

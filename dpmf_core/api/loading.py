@@ -76,7 +76,7 @@ def load(
         The columns of a file or a data frame by role: user, item, rating, time, and for a file
         title. With "" for the rating each row says that a user had an item.
     outside
-        "leave-out", "clamp" or "refuse": what becomes of a rating outside the bounds.
+        "leave-out", "clamp" or "refuse": what to do with a rating outside the bounds.
     missing
         The values that mean "not rated", such as 0 or (-1, 99).
     **facts
@@ -149,7 +149,7 @@ def account(
     columns
         The columns by role: user, item, rating, time, and for a file title.
     outside
-        What becomes of a rating outside the bounds.
+        What to do with a rating outside the bounds.
     missing
         The values that mean "not rated".
     **facts
@@ -191,8 +191,8 @@ def data_of(
 ) -> tuple[AnyData, AnyData | None, dict[str, Any]]:
     """The data for these algorithms, the data again if no id finds them, and the choices.
 
-    facts: of the data, by name. A given item table is added to the data, and the data's id to the
-    choices. Raises BadInput, after quick checks first.
+    facts: the facts of the data by name. A given item table is added to the data, and the data's id
+    to the choices. Raises BadInput, after quick checks first.
     """
     algorithms.refuse_budget(
         ids, **{name: choices.get(name) for name in Budget.model_fields}

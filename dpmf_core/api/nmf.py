@@ -98,7 +98,7 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
     def score(self, X: Any, y: Any = None) -> float:
         """The share of the squares of X that the components explain.
 
-        It is computed on raw rows, so on private data it is no release.
+        It is computed on raw rows, so on private data it must not be shared.
 
         Parameters
         ----------
@@ -180,7 +180,8 @@ class PrivateNMF(_NMF):
     parameters
         The algorithm's, by name.
     **flat
-        The algorithm's parameters one by one, as `points=500`, which `GridSearchCV` can search.
+        The algorithm's parameters one by one, such as `points=500`, which `GridSearchCV` can
+        search.
 
     Attributes
     ----------
@@ -257,7 +258,7 @@ class PlainNMF(_NMF):
     parameters
         The algorithm's, by name.
     **flat
-        The algorithm's parameters one by one, as `steps=40`.
+        The algorithm's parameters one by one, such as `steps=40`.
 
     Attributes
     ----------

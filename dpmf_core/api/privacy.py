@@ -93,7 +93,7 @@ def compose(*events: Released, count: int = 1) -> Event:
     Raises
     ------
     BadInput
-        If something is no event, or count is no whole number from 0 to 10^9.
+        If an argument is not an event, or count is not a whole number from 0 to 10^9.
 
     Examples
     --------

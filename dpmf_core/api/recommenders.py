@@ -110,7 +110,7 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """R squared of the predictions, at most 1.
 
-        It is computed on raw ratings, so on private data it is no release.
+        It is computed on raw ratings, so on private data it must not be shared.
 
         Parameters
         ----------
@@ -250,7 +250,7 @@ class PrivateRecommender(_RatingsEstimator):
         The ids of all items, if known beforehand. By default the set of rated items is taken as
         public.
     outside
-        What becomes of a rating outside the bounds: "leave-out", "clamp" or "refuse".
+        What to do with a rating outside the bounds: "leave-out", "clamp" or "refuse".
     missing
         The values that mean "not rated".
     random_state
@@ -265,7 +265,7 @@ class PrivateRecommender(_RatingsEstimator):
     parameters
         The algorithm's, by name.
     **flat
-        The algorithm's parameters one by one, as `rank=4`, which `GridSearchCV` can search.
+        The algorithm's parameters one by one, such as `rank=4`, which `GridSearchCV` can search.
 
     Attributes
     ----------
@@ -373,7 +373,7 @@ class PlainRecommender(_RatingsEstimator):
     items
         The ids of all items, if known beforehand.
     outside
-        What becomes of a rating outside the bounds: "leave-out", "clamp" or "refuse".
+        What to do with a rating outside the bounds: "leave-out", "clamp" or "refuse".
     missing
         The values that mean "not rated".
     random_state
@@ -386,7 +386,7 @@ class PlainRecommender(_RatingsEstimator):
     parameters
         The algorithm's, by name.
     **flat
-        The algorithm's parameters one by one, as `rank=4`.
+        The algorithm's parameters one by one, such as `rank=4`.
 
     Examples
     --------

@@ -202,7 +202,7 @@ def sweep(
     data
         A catalogue id, a path, or data in memory; see `load`.
     algorithms
-        An id, several, or a mapping from ids to parameters, as `{"dpals": {"rank": 4}}`.
+        An id, several, or a mapping from ids to parameters, such as `{"dpals": {"rank": 4}}`.
     epsilons
         Total epsilon of each run; needed if an algorithm is private.
     seeds
@@ -223,7 +223,7 @@ def sweep(
     columns
         The columns by role: user, item, rating, time, and for a file title.
     outside
-        What becomes of a rating outside the bounds.
+        What to do with a rating outside the bounds.
     missing
         The values that mean "not rated", such as 0 or (-1, 99).
     ledger

@@ -90,11 +90,11 @@ def fit(
         same method without noise, without privacy and without an epsilon.
     parameters
         Parameters of the algorithm by name, as `algorithms` lists them. They may also be given one
-        by one, as `rank=4`.
+        by one, such as `rank=4`.
     columns
         The columns by role: user, item, rating, time, and for a file title.
     outside
-        What becomes of a rating outside the bounds.
+        What to do with a rating outside the bounds.
     missing
         The values that mean "not rated", such as 0 or (-1, 99).
     keep

@@ -172,7 +172,7 @@ def tune(
     columns
         The columns by role: user, item, rating, time, and for a file title.
     outside
-        What becomes of a rating outside the bounds.
+        What to do with a rating outside the bounds.
     missing
         The values that mean "not rated".
     ledger
@@ -259,7 +259,7 @@ def _grid(
 
 
 def _ranges(vary: Ranges) -> dict[str, Interval | None]:
-    """The ranges for a sampler. Raises BadInput on one that is no range."""
+    """The ranges for a sampler. Raises BadInput on one that is not a range."""
     if not isinstance(vary, Mapping):
         names = (vary,) if isinstance(vary, str) else vary
         return dict.fromkeys(names)

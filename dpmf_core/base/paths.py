@@ -70,7 +70,7 @@ def workplace(folder: Path | None = None) -> Path:
 
 
 def claim_folder(root: Path) -> Path:
-    """This process's own folder in `root`, readable by its user only.
+    """This process's own folder in `root`, which only its user can read.
 
     It is removed when the process ends; after a crash, when the next process claims one. Raises
     OSError if it cannot be made.
@@ -161,7 +161,7 @@ def _remove_own(pid: int, folder: Path) -> None:
 def require_parent(path: Path, option: str) -> None:
     """Raise BadInput if an output file has no folder, before its content is computed.
 
-    option: of the command line.
+    option: the option of the command line.
     """
     if not path.parent.is_dir():
         raise BadInput(f"{option}: there is no folder {path.parent}. Create it first.")

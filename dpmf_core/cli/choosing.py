@@ -244,7 +244,7 @@ def _measured(
     *,
     ask_first: bool,
 ) -> Finding:
-    """The finding after a measured training, and up to so many with twice the epsilon each."""
+    """The finding after a measured training and some more, each with twice the epsilon."""
     if not isinstance(finding, PrivateFinding):
         raise BadInput(
             "--measure is for private data. Methods were measured on these public data already."

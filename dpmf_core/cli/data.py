@@ -177,7 +177,7 @@ def check(data: str, as_json: bool) -> None:
 
 def _as_option(name: str, value: str) -> str:
     """How a fact is declared here."""
-    mark = "=" if name == "missing" else " "  # a number below 0 is no option
+    mark = "=" if name == "missing" else " "  # a number below 0 is not an option
     return f"--{name}{mark}{value}"
 
 

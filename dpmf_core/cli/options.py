@@ -72,7 +72,7 @@ def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
 
 
 def _sentence(words: str) -> str:
-    """A text with a capital letter, unless it begins with the name of a value, as `random: ...`."""
+    """A text with a capital letter, unless it begins with the name of a value (`random: ...`)."""
     first, _, _ = words.partition(" ")
     return " ".join(
         (words if first.endswith(":") else words[:1].upper() + words[1:]).split()

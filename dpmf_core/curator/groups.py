@@ -99,7 +99,7 @@ def on_groups(release: Event, of: int) -> Event:
 class GroupCurator:
     """A `Curator` of one group; it asks the curator of all units, which checks every request.
 
-    shape: of all units.
+    shape: the shape of all units.
     """
 
     def __init__(self, whole: Any, group: DisjointGroup) -> None:

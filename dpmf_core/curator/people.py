@@ -266,7 +266,7 @@ def _block_of(part: Part, shape: Shape | SampleShape) -> Block:
 class StatisticFold:
     """A `Fold` of a statistic over the users of each part.
 
-    It travels to where parts are read, with public or released values only.
+    It travels to where parts are read, with only public or released values.
     """
 
     statistic: Statistic

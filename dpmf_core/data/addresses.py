@@ -40,7 +40,7 @@ def path_of(text: str) -> Path:
 def split(address: str) -> tuple[str, dict[str, str]]:
     """The path or id of an address, and all that is declared after its '?'.
 
-    A file's own name may have a question mark. Raises BadInput if a fact stands there twice with
+    A file's own name may have a question mark. Raises BadInput if a fact is declared twice with
     different values.
     """
     marks = [place for place, letter in enumerate(address) if letter == "?"]
@@ -64,7 +64,7 @@ def _is_file(text: str) -> bool:
 
 
 def join(place: str, declared: Mapping[str, str]) -> str:
-    """The address of a path or id with what is declared of it."""
+    """The address of a path or id with the facts declared about it."""
     if declared:
         return f"{place}?{urlencode(declared, safe=',/')}"
     return place

@@ -203,7 +203,8 @@ def _likely(role: str, names: Sequence[str], plain: Sequence[str]) -> Iterator[i
 def _may_be(role: str, name: str) -> bool:
     """Whether a column whose name begins like a role's may have the role.
 
-    Names that end in time, count or id are no ratings; names that end in rating are no items.
+    A name that ends in time, count or id is not a rating's. A name that ends in rating is not an
+    item's.
     """
     words = split_name(name)
     if role == "time":

@@ -1,4 +1,4 @@
-"""The columns of a table in memory by their roles: of a data frame, or of numpy arrays."""
+"""The columns of a data frame or of numpy arrays, by their roles."""
 
 from collections.abc import Mapping
 from decimal import Decimal

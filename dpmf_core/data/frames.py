@@ -71,10 +71,10 @@ def ratings_of(
         had an item; it counts as 1 of 0 to 1, and no bounds are declared. A rating whose time is
         empty counts as the earliest.
     outside
-        "leave-out", "clamp" or "refuse": what becomes of a rating outside the bounds. By default
+        "leave-out", "clamp" or "refuse": what to do with a rating outside the bounds. By default
         its row is left out, but more than a tenth of such ratings are refused.
     missing
-        The values that mean "not rated", such as 0 or (-1, 99). Such rows are no ratings.
+        The values that mean "not rated", such as 0 or (-1, 99). Such rows are not ratings.
 
     Raises
     ------

@@ -69,7 +69,7 @@ def canonical_text(value: Any) -> str:
 
 def _plain(text: str) -> str:
     """The text, or the plain whole number that it writes."""
-    if not text.isascii():  # half a character, as of an emoji that was cut, is no text
+    if not text.isascii():  # half a character, such as a cut emoji, is not text
         text = text.encode(errors="backslashreplace").decode()
     if "." in text:
         whole = WHOLE_AS_DECIMAL.fullmatch(text)

@@ -41,8 +41,8 @@ SEPARATOR = ": "  # between a table's column and the word of a feature
 class ItemFeatures:
     """Features of items.
 
-    names: of the columns (n_features,). values: float32 (n_items, n_features), finite; a category
-    is a column of 0 and 1. Raises ValueError if the two do not fit.
+    names: the names of the columns (n_features,). values: float32 (n_items, n_features), finite; a
+    category is a column of 0 and 1. Raises ValueError if the two do not fit.
     """
 
     names: tuple[str, ...]
@@ -99,7 +99,7 @@ class ItemFeatures:
 
 @dataclass(frozen=True)
 class EncodedTable:
-    """features: of the given items. left_out: a sentence for each unusable column.
+    """features: the features of the given items. left_out: a sentence for each unusable column.
 
     missing: how many of the items have no row. has_header: whether the table names its columns.
     titles: the items' names, "" if there is none; nothing if no column holds them.
@@ -146,7 +146,7 @@ class EncodedTable:
 def has_header(first: Sequence[str], items: Sequence[str], *, is_text: bool) -> bool:
     """Whether the first row of a table names its columns.
 
-    is_text: whether no cell is a number. In a header, the first cell is no item's id.
+    is_text: whether no cell is a number. In a header, the first cell is not an item's id.
     """
     if _plain_name(first[0]) in ROLE_NAMES["item"].split():
         return True
@@ -163,11 +163,11 @@ def encode(
 ) -> EncodedTable:
     """The features of `items`, by their ids, from a table of them.
 
-    names: of the columns; without a header none, and the first column holds the ids. rows: its
-    cells as text. A column of numbers is centred and scaled to deviation 0.5. A column of words
-    becomes a column of 0 and 1 for each word. A missing number, and every number of an item without
-    a row, becomes the mean. Raises BadInput if the columns are too few or have no names of their
-    own, two rows have one id, no item has a row, or no column is usable.
+    names: the names of the columns, none without a header. The first column then holds the ids.
+    rows: its cells as text. A column of numbers is centred and scaled to deviation 0.5. A column of
+    words becomes a column of 0 and 1 for each word. A missing number, and every number of an item
+    without a row, becomes the mean. Raises BadInput if the columns are too few or have no names of
+    their own, two rows have one id, no item has a row, or no column is usable.
     """
     columns = _columns(names, rows, name)
     items = _ids_of(items)

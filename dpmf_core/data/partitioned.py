@@ -69,7 +69,7 @@ class Folding(Protocol):
     def fold(
         self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]
     ) -> Any:
-        """The sum over all partitions, each counted once. keys: of the stored values it needs."""
+        """The sum over all partitions, each counted once. keys: those of stored values needed."""
 
     def hold(
         self,
@@ -107,9 +107,9 @@ class ItemCounts:
 class PartitionedRatings:
     """Ratings of `n_users` users in partitions, read when used and not kept.
 
-    Every user is in one partition. The facts are those of `Ratings`. fingerprint: of all partitions
-    and facts. origin: fingerprint of the file that private ratings were read from. folding: where
-    sums over partitions are made; by default here, one partition after the other.
+    Every user is in one partition. The facts are those of `Ratings`. fingerprint: that of all
+    partitions and facts. origin: fingerprint of the file that private ratings were read from.
+    folding: where sums over partitions are made; by default here, one partition after the other.
     """
 
     parts: Sequence[Part]
@@ -185,7 +185,7 @@ class PartitionedRatings:
         return replace(self, parts=replace(self._read, folder=folder))
 
     def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
-        """A sum over all partitions. keys: of values stored with them elsewhere."""
+        """A sum over all partitions. keys: the keys of values stored with them elsewhere."""
         if self.folding is not None:
             return self.folding.fold(self, fold, keys)
         total = fold.empty()
@@ -270,7 +270,7 @@ class Members:
 
 
 def usual_parts(n_users: int) -> int:
-    """The default number of partitions, from the public number of users only."""
+    """The default number of partitions, from only the public number of users."""
     return max(1, -(-n_users // USERS_OF_A_PART))
 
 

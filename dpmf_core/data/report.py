@@ -113,7 +113,7 @@ class Problem:
         return f"{self.count:,} x {self.kind}{f' ({details})' if details else ''}"
 
     def to_dict(self) -> dict[str, Any]:
-        """For JSON, with all that is known of it."""
+        """The value for JSON, with everything known about it."""
         return {
             "kind": self.kind,
             "count": self.count,

@@ -1,7 +1,7 @@
 """Which rows of a table are ratings: the same rules for files, frames, arrays and matrices.
 
-What becomes of a row follows from that row, the declared bounds and the declared facts. Only a
-refusal follows from all rows together.
+Each row is judged by itself, with the declared bounds and facts. Only a refusal depends on all
+rows together.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,7 +30,7 @@ class RowRules:
     bounds
         The lowest and highest possible rating.
     outside
-        What becomes of a rating outside them. None: its row is left out, and a table with more than
+        What to do with a rating outside them. None: its row is left out, and a table with more than
         a tenth of such ratings is refused.
     missing
         The values that mean "not rated".

@@ -51,11 +51,12 @@ class DrawnUsers:
 class RatingsFacts(metrics.BlockSums):
     """The facts about split ratings before any model exists: exact sums over blocks.
 
-    popularity, test_counts: of items in histories and held out (n_items,). train_activity: the
-    number of users with so many training ratings. test_activity: the number of test ratings of
-    users with so long a history; both (n_items + 1,). ranked: the users whose lists are ranked:
-    those with a relevant test item and the smallest hashes of (seed, user). The first ids would not
-    be typical, because ids often follow the date of joining. means: `summed_means` of histories.
+    popularity, test_counts: the numbers of each item's ratings in histories and held out
+    (n_items,). train_activity: the number of users by their number of training ratings.
+    test_activity: the number of test ratings by the length of their users' histories; both have
+    n_items + 1 entries. ranked: the users whose lists are ranked: those with a relevant test item
+    and the smallest hashes of (seed, user). The first ids would not be typical, because ids often
+    follow the date of joining. means: `summed_means` of histories.
     """
 
     n_train: int
@@ -141,7 +142,7 @@ class _OfSplit:
 
 @dataclass(frozen=True)
 class RatingsEvaluation(_OfSplit):
-    """A recommender on ratings that a split held out. facts: of all blocks."""
+    """A recommender on ratings that a split held out. facts: the facts about all blocks."""
 
     model: Recommender
     block: SplitBlock

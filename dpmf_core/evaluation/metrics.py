@@ -319,7 +319,7 @@ def _ends(edges: Array) -> tuple[Array, Array]:
 def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Array:
     """The number of ratings of each group by size, and their squared errors (2, n_groups).
 
-    sizes, ratings, squares: of each user or item, its activity or popularity, its number of test
+    sizes, ratings, squares: for each user or item, its activity or popularity, its number of test
     ratings, and the sum of their squared errors.
     """
     lows, _ = _ends(edges)

@@ -82,7 +82,7 @@ class Metric:
 
 
 def _errors(evaluation: Any, part: str, busy: bool = False) -> ErrorSums:
-    """Errors of a part's ratings. busy: of the busiest tenth of the users."""
+    """Errors of a part's ratings. busy: only those of the busiest tenth of the users."""
     errors: ErrorsByUser = getattr(evaluation, part)
     if busy:
         return errors.among(evaluation.is_busy)
@@ -304,7 +304,7 @@ def questions_of(metrics: Iterable[Metric]) -> tuple[BlockQuestion, ...]:
 def figures_of(
     metrics: Iterable[tuple[str, Metric]], totals: Mapping[BlockQuestion, Any]
 ) -> dict[str, float]:
-    """The figures of these metrics that exist, by the given names. totals: of `sums`."""
+    """The figures of these metrics that exist, by the given names. totals: the totals of `sums`."""
     figures: dict[str, float] = {}
     for name, metric in metrics:
         sums = [totals[question] for question in metric.sums]

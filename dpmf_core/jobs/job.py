@@ -170,7 +170,7 @@ class Job:
         return self.state == "failed" and isinstance(self._task.outcome, BadInput)
 
     def wait(self, timeout: float) -> bool:
-        """Whether the run ended, well or badly, within so many seconds."""
+        """Whether the run ended, well or badly, within this many seconds."""
         return self._has_left or self._task.settled.wait(timeout)
 
     def cancel(self) -> None:

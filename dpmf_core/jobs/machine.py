@@ -16,8 +16,8 @@ SMALL = 1500.0  # MB, below which worker processes would leave no memory for the
 def memory(root: Path = Path("/")) -> float:
     """The memory that this process may use, in MB.
 
-    It is the machine's, or what a control group (version 1 or 2) allows. root: of the file system,
-    for tests.
+    It is the machine's, or what a control group (version 1 or 2) allows. root: the root of the
+    file system, for tests.
     """
     whole: int = psutil.virtual_memory().total
     return min([whole, *_limits(root)]) / 1e6
@@ -67,9 +67,10 @@ def _number(path: Path) -> int | None:
 class Limits:
     """Limits of sessions and runs.
 
-    run_seconds, run_memory: of one run, in s and MB; beyond, it ends with a message. session_runs:
-    of one session at once; 0 for as many as there are workers. session_seconds: estimated, of all
-    waiting work of a session. ask_seconds: estimated; longer work needs confirmation.
+    run_seconds, run_memory: the limits of one run, in s and MB; beyond them it ends with a message.
+    session_runs: how many runs one session has at once; 0 for as many as there are workers.
+    session_seconds: estimated, of all waiting work of a session. ask_seconds: estimated; longer
+    work needs confirmation.
     """
 
     run_seconds: float = 1800.0

@@ -40,7 +40,7 @@ class Queue:
     # -- asking ------------------------------------------------------------------------------------
 
     def refusal(self, asker: str, cost: float) -> BadInput | None:
-        """Say why an asker may not ask for so many more seconds of work; None if it may."""
+        """Why an asker may not ask for this many more seconds of work; None if it may."""
         debt = self._debts.get(asker, 0.0)
         most = self.limits.session_seconds
         if not asker or debt + cost <= most:

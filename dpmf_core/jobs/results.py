@@ -232,7 +232,7 @@ def _charged(run: Run | None) -> Run | None:
 def _task_of_run(task: Task, outcome: Outcome) -> Task | None:
     """The finished task of a run on an uploaded file that other work made, such as a measured one.
 
-    Whoever asks for that run then has it, and it is not drawn twice.
+    Anyone who asks for that run then gets it, and it is not drawn twice.
     """
     if isinstance(task.spec, RunSpec) or not isinstance(outcome, Run):
         return None

@@ -35,7 +35,7 @@ class Clause:
 
     words: our words, as the end of "the source says that". margin: how far it holds; not positive
     if it does not. figures: the deciding numbers as text. Both raise MissingResult. place: where
-    the source states it, as "section 5.3, Fig. 3a". quote: the source's words, copied exactly.
+    the source states it, such as "section 5.3, Fig. 3a". quote: the source's words, copied exactly.
     """
 
     words: str
@@ -45,7 +45,7 @@ class Clause:
     quote: str = ""
 
     def verdict(self, results: Results) -> ClauseVerdict:
-        """Whether it holds; raises MissingResult for a missing result or NaN."""
+        """Whether it holds. Raises MissingResult for a missing result or NaN."""
         margin = self.margin(results)
         if math.isnan(margin):
             raise MissingResult(f"a figure is not a number: {self.figures(results)}")
@@ -57,7 +57,7 @@ class Clause:
 
 
 def of_label(results: Results, label: str) -> list[Measured]:
-    """A method's results; raises MissingResult if there are none."""
+    """A method's results. Raises MissingResult if there are none."""
     label_results = [result for result in results if result.label == label]
     if not label_results:
         raise MissingResult(f"{label} has no result")
@@ -119,7 +119,7 @@ def along(
 
 
 def above(words: str, larger: Quantity, smaller: Quantity, form: str) -> Clause:
-    """State that one quantity is above another. form: of both as text, the larger one first."""
+    """State that one quantity is above another. form: the text of both, the larger one first."""
     return judged(
         words,
         lambda results: (larger(results), smaller(results)),

@@ -38,8 +38,8 @@ class Deviation:
 class Cost:
     """Mean test RMSE of the algorithm as printed, and with one deviation, on one data set.
 
-    on: the data and settings. draws: of noise, starts and split, the same for both. measure: what
-    the error is if it is no RMSE.
+    on: the data and settings. draws: the number of draws of noise, starts and split, the same for
+    both. measure: the name of the error.
     """
 
     on: str

@@ -218,7 +218,7 @@ class Figure:
         return cls(id=name, source=source, **{**words, **fields})
 
     def points(self) -> list[Point]:
-        """Every run of the figure; raises BadInput."""
+        """Every run of the figure. Raises BadInput."""
         points = [
             (point, sweep.data) for sweep in self.sweeps() for point in sweep.points()
         ]

@@ -93,7 +93,7 @@ def largest_row(data: DataSpec) -> float:
 
 
 # nuclear norms and numbers of steps, from which validation ratings choose: those that Jain et al.
-# try are in no copy of their text at hand
+# try are in no available copy of their text
 FRANK_WOLFE_GRID: Grid = {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
 
 

@@ -34,8 +34,8 @@ class ClaimResult(BaseModel):
     """Measured results of a claim, from which the verdict follows; it is not stored.
 
     on: the data in words. stands_in: what replaces the source's data or settings; '' if nothing
-    does. created: ISO 8601, UTC. seconds: of all its runs in sequence. Files of earlier versions
-    also hold a size.
+    does. created: ISO 8601, UTC. seconds: the time of all its runs in sequence. Files of earlier
+    versions also hold a size.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -96,7 +96,7 @@ def own_folder() -> Path:
 
 
 def save(claim_result: ClaimResult, folder: Path | None = None) -> Path:
-    """Store a result, replacing an older one of the same claim; raises BadInput."""
+    """Store a result, replacing an older one of the same claim. Raises BadInput."""
     path = create_folder(folder or own_folder()) / f"{claim_result.claim}.json"
     text = json.dumps(
         claim_result.model_dump(mode="json"), indent=1, ensure_ascii=False

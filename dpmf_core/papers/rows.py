@@ -44,10 +44,10 @@ OVER: Mapping[str, Callable[[list[float]], float]] = {
 class MeasuredFigure(_Strict):
     """A figure of a method's results at one place, or over several places.
 
-    label: of the method, or of several. epsilon: None takes every one; a method without releases
-    has every epsilon. grid: required values of parameters. nearest: the measured value next to this
-    one. within: the smallest and largest value. along, at: the first or the last place along
-    `epsilon` or a parameter. draws: their median or mean at a place. over: what is taken over
+    label: the label of the method, or of several. epsilon: None takes every one; a method without
+    releases has every epsilon. grid: required values of parameters. nearest: the measured value
+    next to this one. within: the smallest and largest value. along, at: the first or the last place
+    along `epsilon` or a parameter. draws: their median or mean at a place. over: what is taken over
     places; without it there must be one.
     """
 
@@ -62,7 +62,7 @@ class MeasuredFigure(_Strict):
     over: Literal["", "lowest", "highest", "mean", "range", "size"] = ""
 
     def __call__(self, results: Results) -> float:
-        """The figure; raises MissingResult."""
+        """The figure. Raises MissingResult."""
         places = self._places(results)
         if not self.over:
             if len(places) != 1:
@@ -117,7 +117,7 @@ class MeasuredFigure(_Strict):
 
 
 def _at(place: Measured, name: str) -> float:
-    """The value of `epsilon` or of a parameter at a place; raises MissingResult."""
+    """The value of `epsilon` or of a parameter at a place. Raises MissingResult."""
     at = place.epsilon if name == "epsilon" else place.grid.get(name)
     if at is None:
         raise MissingResult(f"{place.label} has a result without {name}")
@@ -160,8 +160,8 @@ AnyFigure = MeasuredFigure | Ratio | Difference
 class MeasuredLine(_Strict):
     """A method's medians along `epsilon` or a parameter.
 
-    averaged: over all other parameters. level: of a change that counts as none. none: the place
-    that stands for no value.
+    averaged: over all other parameters. level: the largest step the other way that counts as none.
+    none: the place that stands for no value.
     """
 
     label: str
@@ -171,7 +171,7 @@ class MeasuredLine(_Strict):
     none: float | None = None
 
     def __call__(self, results: Results) -> dict[float, float]:
-        """Medians by place, ascending; raises MissingResult."""
+        """Medians by place, ascending. Raises MissingResult."""
         if not self.averaged:
             return line(results, self.label, self.along)
         medians: dict[float, list[float]] = {}
@@ -195,7 +195,7 @@ class LinePair(_Strict):
     within: tuple[float, float] = (0.0, 1.0)
 
     def __call__(self, results: Results) -> dict[float, float]:
-        """How far the upper line is above the lower one; raises MissingResult."""
+        """How far the upper line is above the lower one. Raises MissingResult."""
         return part(gaps(results, self.upper, self.lower, self.along), *self.within)
 
 
@@ -209,7 +209,7 @@ def gaps(results: Results, upper: str, lower: str, name: str) -> dict[float, flo
 
 
 def part(values: Mapping[float, float], low: float, high: float) -> dict[float, float]:
-    """The part of a line from `low` to `high`; raises MissingResult if nothing is there."""
+    """The part of a line from `low` to `high`. Raises MissingResult if that part is empty."""
     chosen_values = {at: value for at, value in values.items() if low <= at <= high}
     if not chosen_values:
         raise MissingResult(f"nothing was measured from {low:g} to {high:g}")
@@ -439,7 +439,7 @@ ROW = TypeAdapter[
 def clauses_of(
     rows: Iterable[Mapping[str, object]], computed: Iterable[Clause]
 ) -> Iterator[Clause]:
-    """Yield the clause of each row. computed: of the rows that compare nothing, in their order."""
+    """Yield the clause of each row. computed: those of rows that compare nothing, in order."""
     left = iter(computed)
     for content in rows:
         row = ROW.validate_python(content)

@@ -58,8 +58,8 @@ def jain(
 ) -> SourceNoise:
     """The noise of Jain et al. 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
 
-    row_bound: of the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1]. L: rows
-    projected to L, as in private SVD [Alg. 4, T = 1].
+    row_bound: the bound on the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1].
+    L: rows projected to L, as in private SVD [Alg. 4, T = 1].
     """
     z = noise_level(epsilon, delta, row_bound) * math.sqrt(STEPS)
     event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), STEPS)

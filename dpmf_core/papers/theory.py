@@ -30,7 +30,7 @@ Axis = Literal["users", "items", "epsilon"]
 class Place:
     """Numbers of users and items, epsilon and delta at which a bound is evaluated.
 
-    share: of observed entries. All are positive.
+    share: the share of observed entries. All are positive.
     """
 
     users: float = 20_000
@@ -127,7 +127,7 @@ def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
 
 
 def draws_along(axis: Axis, results: Results) -> list[tuple[float, float]]:
-    """The place on an axis and the error of every run; raises MissingResult."""
+    """The place on an axis and the error of every run. Raises MissingResult."""
     draws = []
     for result in results:
         at = result.epsilon if axis == "epsilon" else result.grid.get(axis)

@@ -42,7 +42,7 @@ LEDGERS = ("ledger", "release")  # parts of a charge that are stored as rows
 
 
 def accounts_file() -> Path:
-    """The accounts' file in the data folder; raises BadInput if there is an older one."""
+    """The accounts' file in the data folder. Raises BadInput if there is an older one."""
     file = data_folder() / FILE
     old_file = cache_folder() / FILE
     if old_file != file and old_file.is_file():

@@ -229,7 +229,7 @@ class Account:
     def enter(self, charge: Charge, name: str | None = None) -> int:
         """Add a charge and return its number. Raises BadInput; then nothing is added.
 
-        name: of the entry; by default a random one.
+        name: the name of the entry; by default a random one.
         """
         with open_file(self.file) as db:
             return self._enter(

@@ -9,7 +9,7 @@ from dpmf_core.privacy.guarantee import neighbours
 def epsilon_text(epsilon: float | None, decimals: int = 2) -> str:
     """A computed epsilon, rounded up, so that it never reads lower than it is.
 
-    It has so many decimals, or two digits below 0.1. A dash stands for none.
+    It has this many decimals, or two digits below 0.1. A dash stands for none.
     """
     if epsilon is None:
         return "-"

@@ -57,8 +57,8 @@ class LoggedRelease(Release):
 class LoggedNoise(Noise):
     """Noise that logs every release.
 
-    before: the log of an earlier run, whose noisy parts are published again. factor: of the scale
-    that is drawn, over the planned one.
+    before: the log of an earlier run, whose noisy parts are published again. factor: the scale that
+    is drawn, over the planned one.
     """
 
     release_type: ClassVar[type[LoggedRelease]] = LoggedRelease

@@ -26,7 +26,7 @@ class Receipt:
     """Which account a finished work was charged to, and the random name of its entry there.
 
     Wherever the results are shown again, the account in force must hold an entry of this name.
-    account, row_digest: of the data, also if the entry is in a named ledger.
+    account, row_digest: those of the data, also if the entry is in a named ledger.
     """
 
     account: str

@@ -38,7 +38,7 @@ def names_text(names: Sequence[str], most: int | None = None) -> str:
 
 
 def floor_words(judgement: Judgement, row: str = "user") -> str:
-    """What is 0% of the scale. row: of the data, such as "document"."""
+    """What is 0% of the scale. row: the word for a row of the data, such as "document"."""
     floor = judgement.floor
     if floor is None or floor.algorithm == AVERAGE:
         return f"the average {row}"
@@ -338,7 +338,7 @@ def reference_lines(
 ) -> list[ReferenceLine]:
     """A method without noise, the best known one without privacy, and the floor.
 
-    one: of the method, whose line is left out without it.
+    one: the figures of the method, whose line is left out without them.
     """
     text = judgement.metric.text
     lines = list[ReferenceLine]()

@@ -172,7 +172,7 @@ def _in_memory(data: AnyData) -> Data:
 def forget(data_id: str = "") -> None:
     """Drop everything that was read from this process's memory, except counts of public items.
 
-    Data in use are read again. data_id: of deleted data, whose identity is forgotten too.
+    Data in use are read again. data_id: the id of deleted data, whose identity is forgotten too.
     """
     for known in [known for known in list(_identities) if known[0].id == data_id]:
         del _identities[known]
@@ -259,7 +259,7 @@ class OwnHistory:
 
     @classmethod
     def of(cls, history: Ratings, users: Ints, rows: Ints, user: int) -> Self:
-        """users: numbers, ascending. rows: of each, in the history."""
+        """users: numbers, ascending. rows: the row of each, in the history."""
         row = int(rows[np.searchsorted(users, user)])
         counts = np.diff(history.by_user)[rows]
         rich = np.flatnonzero(counts >= RICH)

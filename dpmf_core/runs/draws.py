@@ -84,7 +84,7 @@ class Draws:
     def has_one_scale(self) -> bool:
         """Whether all runs are judged by the same rows: one data set and one kind of split.
 
-        What is known of items may differ.
+        What is known about items may differ.
         """
         spec_parts = {(row.point.spec.data, row.point.spec.split) for row in self.rows}
         judged_rows = {

@@ -26,7 +26,7 @@ COUNTS = (
 class FallPrice(RecordPart):
     """What a measurement cost.
 
-    epsilon, delta, relation: of the measurement alone. together: the epsilon of run and
+    epsilon, delta, relation: those of the measurement alone. together: the epsilon of run and
     measurement, by the rule. ledger: its releases.
     """
 

@@ -105,8 +105,8 @@ def may_rank(point: Point) -> bool:
 class Measured:
     """A figure of one method at one place of the table: a value for each draw.
 
-    seeds: of the draws, where they are known. parameters: the method's, with those of the grid.
-    totals: each draw's exact epsilon.
+    seeds: the seeds of the draws, where they are known. parameters: the method's, with those of the
+    grid. totals: each draw's exact epsilon.
     """
 
     label: str

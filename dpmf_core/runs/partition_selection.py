@@ -202,8 +202,8 @@ def release_shape(
 ) -> PublicShape:
     """Draw the releases of `plan`.
 
-    failure_probability: of each. most: keep at most so many items or words. Raises BadInput if too
-    few pass the threshold.
+    failure_probability: that of each release. most: the largest number of items or words to keep.
+    Raises BadInput if too few pass the threshold.
     """
     if units and isinstance(data, Samples) and data.people is not None:
         raise BadInput(ROWS_OF_PEOPLE)

@@ -1,7 +1,7 @@
 """Recommendations from a user's own ratings: those of a finished run, or those that people pass.
 
 A user's list follows from the released model and the user's own ratings. Only the user sees it, so
-it is no release.
+it is not a release.
 """
 
 from dataclasses import dataclass, replace

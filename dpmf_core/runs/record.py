@@ -228,8 +228,8 @@ class RunRecord(PrivacyRecord):
 class ItemNames:
     """What a run knows about its items without any rating.
 
-    ids: unique, one per item. titles: of public data, if they are not the ids. features: the items'
-    public table, if there is one.
+    ids: unique, one per item. titles: the items' titles in public data, if they differ from the
+    ids. features: the items' public table, if there is one.
     """
 
     ids: tuple[str, ...]

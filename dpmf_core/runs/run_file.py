@@ -245,7 +245,7 @@ def write_file(path: Path, runs: Iterable[tuple[Run, Label, dict[str, Any]]]) ->
 
 
 def open_shared(path: Path) -> sqlite3.Connection:
-    """Open a file that several processes may write, readable by its user only.
+    """Open a file that several processes may write and only its user can read.
 
     Raises OSError, sqlite3.Error.
     """

@@ -21,7 +21,8 @@ ViewData = dict[str, Any]  # what a page shows of a run's model
 class ShippedRun(NamedTuple):
     """A run that comes with the package.
 
-    view_data: by kind; arrays: of the released model. Both are empty if no page needs them.
+    view_data: data for pages, by kind. arrays: those of the released model. Both are empty if no
+    page needs them.
     """
 
     record: RunRecord

@@ -38,8 +38,8 @@ CHECKPOINT_PATIENCE = 1_000  # milliseconds to wait for other processes at the e
 class Store(RunFile):
     """Stored finished runs, in the file `runs.sqlite` that several processes may use.
 
-    folder: of that file; created if missing. None for the data folder. Raises BadInput if the file
-    cannot be opened, or a newer version wrote it.
+    folder: the folder of that file; created if missing. None for the data folder. Raises BadInput
+    if the file cannot be opened, or a newer version wrote it.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -186,7 +186,7 @@ class Store(RunFile):
     def keep_at_most(self, most: int, besides: str = "") -> int:
         """Delete the oldest runs beyond a number, except pinned ones; return how many.
 
-        besides: the key of a further run that stays. Raises BadInput if the disk refuses.
+        besides: the key of another run that stays. Raises BadInput if the disk refuses.
         """
         oldest = (
             "DELETE FROM runs WHERE key IN (SELECT key FROM runs WHERE NOT pinned AND key <> ?"

@@ -18,7 +18,7 @@ from dpmf_core.teaching.lessons import ANSWER, Lesson, LessonPart
 class ClassPage:
     """One page of a class.
 
-    lesson: its questions. publications: of its private question, oldest first.
+    lesson: its questions. publications: those of its private question, oldest first.
     """
 
     title: str
@@ -33,7 +33,7 @@ def page_name(place: int, title: str) -> str:
 
 
 def step_name(place: int, step: str) -> str:
-    """The name under which answers keep a step of a page. place: of the page, from 0."""
+    """The name under which answers keep a step of a page. place: the place of the page, from 0."""
     return f"{place}.{step}"
 
 

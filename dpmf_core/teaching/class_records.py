@@ -82,7 +82,7 @@ ALL_OF_A_CLASS = ("seats", "published", "opened", "rooms")  # tables
 
 @contextlib.contextmanager
 def database() -> Iterator[sqlite3.Connection]:
-    """Open the records within one write transaction; raises BadInput if they cannot be opened."""
+    """Open the records within one write transaction. Raises BadInput if they cannot be opened."""
     with open_file(data_folder() / FILE, _prepare, _refusal, PATIENCE) as db:
         yield db
 
@@ -160,7 +160,7 @@ def _must_be_drawn(class_id: str, seat: str) -> None:
 def _make_room(
     db: sqlite3.Connection, class_id: str, now: float, by_login: bool
 ) -> None:
-    """Make room for one more seat; raises BadInput if there is none."""
+    """Make room for one more seat. Raises BadInput if there is none."""
     if class_id != NO_CLASS:
         _forget_empty_classes(db, now)
         _make_room_for_lesson(db, class_id)
@@ -185,7 +185,7 @@ def _make_room(
 
 
 def _make_room_for_lesson(db: sqlite3.Connection, class_id: str) -> None:
-    """Make room for the seats of one more class; raises BadInput if all others stay."""
+    """Make room for the seats of one more class. Raises BadInput if all others stay."""
     others = "SELECT COUNT(DISTINCT class) FROM seats WHERE class NOT IN (?, ?)"
     (n_others,) = db.execute(others, (class_id, NO_CLASS)).fetchone()
     n_excess = max(0, n_others + 1 - settings().most_lessons)
@@ -222,9 +222,9 @@ def _delete(
 class GatheredClass:
     """A class as operators see it.
 
-    id: as in its links. owner: of who opened it first; '' if unknown. n_answers: sessions that have
-    answered. changed: when it was last used, in seconds since 1970. is_opened: by a teacher.
-    room_code: the code that opens it now; '' for none.
+    id: the id in its links. owner: who opened it first; '' if unknown. n_answers:
+    sessions that have answered. changed: when it was last used, in seconds since 1970. is_opened:
+    by a teacher. room_code: the code that opens it now; '' for none.
     """
 
     id: str
@@ -381,7 +381,7 @@ def publish(
 
     Whether counts are drawn anew depends on the number of answers alone: an answer that a student
     has changed counts in later publications, because drawing anew would reveal the change. draw:
-    makes the counts; it is called with nobody else publishing, and not where they are there.
+    makes the counts; it is called while no one else publishes, and only if the counts are missing.
     """
     with database() as db:
         rows = db.execute("SELECT answers FROM seats WHERE class = ?", (class_id,))

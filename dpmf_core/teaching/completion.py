@@ -39,7 +39,7 @@ class Completion:
     """The content of a code.
 
     what: the mark of the lesson or sequence. right, n_questions: correct predictions and all
-    predictions. nonce: of the seat that finished it.
+    predictions. nonce: the nonce of the seat that finished it.
     """
 
     what: bytes
@@ -82,7 +82,7 @@ def code(what: str, right: int, n_questions: int, seat: str, day: str) -> str:
 
 
 def read(text: str) -> Completion:
-    """The content of a code, ignoring spaces, hyphens and case; raises ForgedToken."""
+    """The content of a code, ignoring spaces, hyphens and case. Raises ForgedToken."""
     letters = "".join(text.split()).translate(WITHOUT_HYPHENS).upper()
     try:
         whole = base64.b32decode(letters + "=" * (-len(letters) % 8))
@@ -90,7 +90,7 @@ def read(text: str) -> Completion:
         raise signing.ForgedToken from None
     message = whole[:-SIGNATURE]
     signature = whole[-SIGNATURE:]
-    # the version first: it is cheap, and a name of a student is no code
+    # the version first: it is cheap, and a student's name is not a code
     if len(message) != LAYOUT.size or message[0] != VERSION:
         raise signing.ForgedToken
     if not hmac.compare_digest(

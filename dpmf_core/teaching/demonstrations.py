@@ -120,8 +120,8 @@ def response_epsilon(truth: float) -> float:
 def survey(share: float, people: int, truth: float) -> pd.DataFrame:
     """Each possible estimate of the share of yes, and its chance under randomised response.
 
-    share: of the people who would say yes. With p = truth the share of yes is q = p share +
-    (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p - 1).
+    share: the share of the people who would say yes. With p = truth the share of yes is q = p share
+    + (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p - 1).
     """
     yes = round(share * people)
     counts = np.arange(people + 1)

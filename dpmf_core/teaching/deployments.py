@@ -15,8 +15,8 @@ class Deployment:
     """One use, as its publisher describes it.
 
     delta: 0 for pure differential privacy. unit: what the guarantee protects. relation: how
-    neighbours differ, if the source states it. period: the time that epsilon covers. address: of
-    the source.
+    neighbours differ, if the source states it. period: the time that epsilon covers. address: the
+    address of the source.
     """
 
     id: str

@@ -52,7 +52,7 @@ class _Signed(BaseModel):
 
     @classmethod
     def parse(cls, **parts: object) -> Self:
-        """The checked content of a link; raises BadInput with the first fault."""
+        """The checked content of a link. Raises BadInput with the first fault."""
         try:
             return cls.model_validate(parts)
         except ValidationError as error:
@@ -117,7 +117,7 @@ class LessonLink(_Signed):
 class LessonSequence(_Signed):
     """What a teacher's link opens: pages in their order.
 
-    id: of this class, drawn when the link is made.
+    id: the id of this class, drawn when the link is made.
     gathers: whether answers and steps are kept for the teacher's class view.
     """
 
@@ -138,7 +138,7 @@ class LessonSequence(_Signed):
 
 
 def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
-    """The token of a sequence's link; raises BadInput if it is too long for an address.
+    """The token of a sequence's link. Raises BadInput if it is too long for an address.
 
     purpose: TEACHER for the teacher's link, otherwise the class's.
     """
@@ -152,7 +152,7 @@ def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
 
 
 def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
-    """The sequence of a link; raises BadInput if this server did not sign it."""
+    """The sequence of a link. Raises BadInput if this server did not sign it."""
     try:
         return LessonSequence.model_validate(signing.content(purpose, token))
     except signing.ForgedToken:

@@ -43,8 +43,8 @@ def mechanism(epsilon: float) -> Laplace:
 def noise_range(epsilon: float, share: float = 0.95) -> int:
     """N such that the noise of a count is between -n and n with probability `share`.
 
-    Rounded Laplace noise of scale b is within n with probability 1 - exp(-(n + 1/2)/b). epsilon: of
-    the publication.
+    Rounded Laplace noise of scale b is within n with probability 1 - exp(-(n + 1/2)/b). epsilon:
+    the epsilon of the publication.
     """
     scale = mechanism(epsilon).noise_multiplier
     return max(0, math.ceil(-scale * math.log1p(-share) - 0.5))
@@ -58,7 +58,7 @@ def counts_of(answers: Sequence[str], n_choices: int) -> list[int]:
 
 
 def publish(class_id: str, step: str, n_choices: int, epsilon: float) -> None:
-    """Publish the answers to one question; raises BadInput if the account has no room.
+    """Publish the answers to one question. Raises BadInput if the account has no room.
 
     The same answers at the same epsilon are drawn and charged only once.
     """

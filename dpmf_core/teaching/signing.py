@@ -93,7 +93,7 @@ def sign(purpose: str, content: Any) -> str:
 
 
 def content(purpose: str, token: str) -> Any:
-    """The content of a token; raises ForgedToken if not signed here for this purpose."""
+    """The content of a token. Raises ForgedToken if not signed here for this purpose."""
     if len(token) > LONGEST or not token.isascii():
         raise ForgedToken
     try:

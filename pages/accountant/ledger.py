@@ -73,7 +73,7 @@ def _cell_number(cell: Any) -> Any:
 
 
 def table(text: str) -> pd.DataFrame:
-    """Rows from `g:multiplier:times[:replace-one factor]`; raises BadInput.
+    """Rows from `g:multiplier:times[:replace-one factor]`. Raises BadInput.
 
     Commas separate rows; g stands for Gaussian noise, l for Laplace noise.
     """
@@ -89,7 +89,7 @@ def table(text: str) -> pd.DataFrame:
 
 
 def checked_text(text: str) -> str:
-    """A link's text that `table` reads; raises ValueError."""
+    """A link's text that `table` reads. Raises ValueError."""
     table(text)
     return text
 
@@ -138,7 +138,7 @@ class _Release(BaseModel):
 
 
 def event_of(rows: pd.DataFrame) -> Event:
-    """The event of a table; raises BadInput with the row and column at fault."""
+    """The event of a table. Raises BadInput with the row and column at fault."""
     if not len(rows):
         raise BadInput("The ledger is empty: add a release with the + of the table.")
     table = rows[list(COLUMNS)].itertuples(index=False)
@@ -191,7 +191,7 @@ def laplace(event: Event) -> tuple[int, float]:
 
 
 def check(event: Event) -> Event:
-    """The event if it can be composed quickly; raises BadInput."""
+    """The event if it can be composed quickly. Raises BadInput."""
     releases, loss = laplace(event)
     if releases > MOST_LAPLACE or loss > 2 * MOST_LOSS:
         raise BadInput(

@@ -42,7 +42,7 @@ def _private_entries() -> list[Any]:
     first_entry = sidebar.choice().entry
     if first_entry.public:
         return list(entries.values())
-    # an imported data set is no upload, so it may be chosen without being among them
+    # an imported data set is not an upload, so it may be chosen without being among them
     others = [entry for entry in entries.values() if entry.id != first_entry.id]
     return [first_entry, *others]
 

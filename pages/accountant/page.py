@@ -72,8 +72,8 @@ def many_models(heading: DeltaGenerator) -> None:
 def _share_words(choice: SidebarChoice, spec: RunSpec, each: float) -> tuple[str, str]:
     """What a model keeps at an epsilon in a sentence, and the title of its method.
 
-    If no method was chosen, it is the best proven one at each epsilon. On private data nothing is
-    said to be kept: errors on raw rows are no measurement that a plan may rest on.
+    If no method was chosen, it is the best proven one at each epsilon. On private data it does
+    not say what is kept: a plan may not rest on errors on raw rows.
     """
     if not choice.entry.public:
         return PRIVATE, algorithms.find(choice.algorithm).title

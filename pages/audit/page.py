@@ -80,7 +80,7 @@ releases gets 2 points and each of the other three 1. Without a pair test, all s
 
 
 def draw_controls() -> tuple[AuditSpec, bool]:
-    """The described audit, and whether its fault is secret; raises BadInput."""
+    """The described audit, and whether its fault is secret. Raises BadInput."""
     is_hidden = lesson.is_hidden("page")
     place = st.empty() if is_hidden else st.container()
     with place.container():

@@ -81,7 +81,7 @@ class Inquiry:
     shape: Shape
 
     def runs(self) -> QuestionRuns | WorldRuns:
-        """The runs of a first answer; raises BadInput if no method suits."""
+        """The runs of a first answer. Raises BadInput if no method suits."""
         if self.question.is_private:
             return world_runs(self.question)
         return QuestionRuns(self.question, self.shape)

@@ -206,7 +206,7 @@ def _write_to_address(which: str, export: Export) -> None:
 
 
 def _draw_head(export: Export, origin: str) -> None:
-    """Draw the title and the summary. origin: of the parameters that are not recommended."""
+    """Draw the title and the summary. origin: where changed parameters come from."""
     finding = export.finding
     if request_at(PLACE).busy:  # the account holds part of the training
         st.title(export.title, anchor=False)

@@ -62,7 +62,7 @@ def front(answer: Answer, scale: str) -> go.Figure:
 
 
 def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
-    """An empty figure against epsilon. title: of the other axis."""
+    """An empty figure against epsilon. title: the title of the other axis."""
     x_axis = {
         "type": "log",
         "tickvals": list(epsilons),
@@ -74,7 +74,7 @@ def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
 def _draw_line(
     fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str
 ) -> None:
-    """Draw a method's medians; for the answer's also intervals and a ring. value: of the hover."""
+    """Draw a method's medians, for the answer with intervals and a ring. value: as hover text."""
     if not line:
         return
     method = line[0].algorithm

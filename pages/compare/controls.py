@@ -62,7 +62,7 @@ class BoxError(BadInput):
 
 
 def _list_parts(text: str) -> list[str]:
-    """The parts of a typed list; raises BadInput on "2,5", which may be one part or two."""
+    """The parts of a typed list. Raises BadInput on "2,5", which may be one part or two."""
     for typed in re.split(r"[;\s]+", text):
         if match := AMBIGUOUS.fullmatch(typed.strip(",")):
             left, right = match.groups()
@@ -74,7 +74,7 @@ def _list_parts(text: str) -> list[str]:
 
 
 def typed_epsilons(text: str) -> tuple[float, ...]:
-    """Distinct epsilons in ascending order; raises BadInput."""
+    """Distinct epsilons in ascending order. Raises BadInput."""
     parts = _list_parts(text)
     try:
         values = sorted({float(part) for part in parts})
@@ -92,7 +92,7 @@ def typed_epsilons(text: str) -> tuple[float, ...]:
 
 
 def typed_values(text: str) -> dict[str, list[str]]:
-    """The values of one or two parameters; raises BadInput."""
+    """The values of one or two parameters. Raises BadInput."""
     out: dict[str, list[str]] = {}
     parts = [part.strip() for part in text.split(";")]
     for part in filter(None, parts):
@@ -313,7 +313,7 @@ def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
 def _methods(
     names: list[str], noise: str, metric: str, choice: SidebarChoice
 ) -> tuple[Method, ...]:
-    """The methods, by each rule of noise, and the non-private ones; raises BadInput.
+    """The methods, by each rule of noise, and the non-private ones. Raises BadInput.
 
     metric: ranks them; '' is the error.
     """
@@ -384,7 +384,7 @@ def _kept_question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQues
 
 
 def _question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQuestion:
-    """The question of these values; raises BoxError."""
+    """The question of these values. Raises BoxError."""
     with _reading("epsilons"):
         epsilons = typed_epsilons(values["epsilons"] or "")
     with _reading("methods"):

@@ -51,7 +51,7 @@ class OutsideRatings:
 
 
 def draw(file: Any) -> None:
-    """Draw the questions and the button that reads the table; raises BadInput."""
+    """Draw the questions and the button that reads the table. Raises BadInput."""
     layout, preview = layout_form.ask(file)
     if preview is None:
         return
@@ -239,7 +239,7 @@ def _values_text(preview: Preview, column: str) -> str:
 
 
 def _scale(name: str) -> dict[str, str]:
-    """Ask for the lowest and highest possible rating, and for values that are no rating."""
+    """Ask for the lowest and highest possible rating, and for values that are not ratings."""
     left, right = st.columns([4, 1], gap="medium")
     with left:
         bounds = _bounds(name)

@@ -33,7 +33,7 @@ TEXTS = {
 
 
 def draw(file: Any) -> None:
-    """Draw the questions and the button that reads the file; raises BadInput."""
+    """Draw the questions and the button that reads the file. Raises BadInput."""
     ending = _ending(file.name)
     facts: dict[str, str] = {}
     if ending in TABLES:

@@ -108,7 +108,7 @@ def limits() -> SandboxLimits:
 
 
 def preview_of(file: Any, facts: Mapping[str, str]) -> Preview:
-    """The beginning of the table in an uploaded file; raises BadInput.
+    """The beginning of the table in an uploaded file. Raises BadInput.
 
     It is read once for each declared layout.
     """
@@ -134,7 +134,7 @@ def preview_of(file: Any, facts: Mapping[str, str]) -> Preview:
 
 
 def read(file: Any, facts: Mapping[str, str]) -> session_files.Upload:
-    """Read the whole of an uploaded file; raises BadInput."""
+    """Read the whole of an uploaded file. Raises BadInput."""
     content = file.getvalue()
     owner = visitor.account_owner()
     return _in_turn(

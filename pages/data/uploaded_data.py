@@ -59,7 +59,7 @@ def _draw_one(entry: Any) -> None:
 
 
 def _draw_item_table(entry: Any) -> None:
-    """Draw what is known of the items, and a form for a public table of them."""
+    """Draw what is known about the items, and a form for a public table of them."""
     title = "Add public facts about the items"
     if entry.item_features:
         title = "Another item table"

@@ -144,7 +144,7 @@ BETWEEN = (
 def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
     """Answer which epsilon keeps a share, without drawing the whole page again.
 
-    now: the chosen epsilon. title: of the line.
+    now: the chosen epsilon. title: the title of the line.
     """
     key = "explore.keep"
     st.session_state.setdefault(key, USUAL)

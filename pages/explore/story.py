@@ -47,8 +47,8 @@ SHORT = {BEST_LINE: "Best", "DPFW with Oja": "DPFW-Oja", "Private biases": "Bias
 def line_of(choice: SidebarChoice, judgement: Judgement, label: str) -> list[Measured]:
     """The private draws along epsilon that the figure shows, ascending.
 
-    label: of the chosen method in the table. In best mode each epsilon has the best proven method,
-    and the chosen one where the best is not known.
+    label: the chosen method's label in the table. In best mode each epsilon has the best proven
+    method, and the chosen one where the best is not known.
     """
     own = judgement.line(label)
     if not _shows_best(choice):
@@ -86,7 +86,7 @@ def of_table(
 ) -> dict[str, Any] | None:
     """What the browser draws; None without a point or an end of the scale.
 
-    label: of the chosen method in the table.
+    label: the chosen method's label in the table.
     """
     any_choice = replace(choice, epsilon=DEFAULT_EPSILON)
     if choice.entry.public:

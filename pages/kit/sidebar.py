@@ -474,7 +474,7 @@ def _total_words(
 
 
 def _unit_protected(unused: Collection[str]) -> str | None:
-    """The privacy unit that epsilon protects; "" if epsilon alone is no guarantee.
+    """The privacy unit that epsilon protects; "" if epsilon alone is not a guarantee.
 
     None if the page's methods differ in their guarantees.
     """

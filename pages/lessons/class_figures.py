@@ -14,7 +14,7 @@ LINE = 20
 BAR = 44
 AXIS = 70
 FONT = 16
-TICKS = 8  # at most about so many numbers on the axis
+TICKS = 8  # about as many numbers on the axis, at most
 
 
 def with_noun(count: int, name: str, plural: str = "") -> str:

@@ -24,7 +24,7 @@ EVERY = 5.0  # seconds between looks at the class
 
 
 def draw(token: str) -> None:
-    """Draw the class view; raises BadInput."""
+    """Draw the class view. Raises BadInput."""
     sequence = sequence_of(token, TEACHER)
     class_records.open_class(sequence.id, visitor.address())
     st.title(escape_letters(sequence.title) or "Your class", anchor=False)

@@ -20,7 +20,7 @@ PROBLEM = "teach.room_problem"
 
 
 def draw(sequence: LessonSequence) -> None:
-    """Draw the room code of a class that its teacher has opened; raises BadInput."""
+    """Draw the room code of a class that its teacher has opened. Raises BadInput."""
     link = link_token(sequence)
     if st.session_state.pop(ANOTHER, False):
         current = room_codes.new_room(sequence.id, link)

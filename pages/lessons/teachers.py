@@ -47,7 +47,7 @@ def draw() -> None:
 
 
 def _restore(token: str | None) -> None:
-    """Take the sequence from the address if the session has none; raises BadInput."""
+    """Take the sequence from the address if the session has none. Raises BadInput."""
     if token is None or lesson_maker.pages():
         return
     sequence = sequence_of(token, TEACHER)

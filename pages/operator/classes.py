@@ -22,7 +22,7 @@ WORDS = "Its answers and publications are deleted. Its privacy account stays."
 
 
 def draw(names: Mapping[str, str]) -> None:
-    """Draw the classes, the one used last first; raises BadInput. names: of logins, by owner."""
+    """Draw the classes, the one used last first. Raises BadInput. names: logins by owner."""
     st.header("Classes", anchor=False)
     problem = st.session_state.pop(PROBLEM, None)
     if problem:

@@ -32,7 +32,7 @@ FORMATS = {
 def run_table(
     rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
 ) -> pd.DataFrame:
-    """The list of runs. owner: of the visitor's own runs."""
+    """The list of runs. owner: the owner of the visitor's runs."""
     table = pd.DataFrame([_table_row(row, sizes, owner) for row in rows])
     # empty cells instead of "None"
     return table.astype(
@@ -77,7 +77,7 @@ def _table_row(
 def load(store: Store, keys: list[str]) -> list[Run]:
     """Take the stored runs of these keys, skip deleted ones, and say why others are left out.
 
-    Runs on private data enter their account, unless they are there.
+    Runs on private data enter their account, unless they have entered it before.
     """
     runs = []
     for key in keys:
@@ -169,7 +169,7 @@ def _draw_curves(names: list[str], runs: list[Run]) -> None:
 def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
     """Draw what privacy costs, where the runs to compare with are stored.
 
-    Nothing on private data: a share from errors on raw rows is no measurement.
+    Nothing on private data: a share computed from raw errors is not a measurement.
     """
     with_budget = [
         (name, record)
@@ -195,7 +195,7 @@ def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
 
 
 def _cost_text(judgement: Judgement, own: Measured, row: str) -> str:
-    """What a run keeps and costs, over its own draw. row: of the data."""
+    """What a run keeps and costs, over its own draw. row: the word for a row of the data."""
     words = f"{kept_words(judgement, own, row)}."
     cost = judgement.cost(own)
     if cost is None:

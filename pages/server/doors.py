@@ -66,7 +66,7 @@ def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[st
 
 
 def names() -> frozenset[str]:
-    """This server's names in addition to loopback; raises BadInput.
+    """This server's names in addition to loopback. Raises BadInput.
 
     Others may reach the port directly if it is not on loopback: log that it needs a proxy.
     """
@@ -279,7 +279,7 @@ def most_files() -> int:
 
 
 def most_streams() -> int:
-    """How many sessions the process can hold open; raises BadInput below ten."""
+    """How many sessions the process can hold open. Raises BadInput below ten."""
     limit = most_files()
     count = (limit - OTHERS) // PER_SESSION
     if count < 10:

@@ -81,7 +81,7 @@ def best_at(epsilon: float) -> Measured:
 def places(also: float) -> tuple[float, ...]:
     """Where the handle stops: measured epsilons, and the slider's stops between them.
 
-    also: a further epsilon, if it lies between them.
+    also: one more epsilon, if it lies between them.
     """
     measured = judgement().epsilons
     # nothing is extrapolated

@@ -144,7 +144,7 @@ def draw(epsilon: float) -> None:
     for column, (title, genres) in zip(st.columns(COUNT), asked_films, strict=True):
         column.markdown(f":small[**{safe_text.escape_letters(title)}**  \n{genres}]")
         stars = column.segmented_control(
-            f"Stars for {title}",  # read aloud as it is, so it is no Markdown
+            f"Stars for {title}",  # screen readers read it as it is, so it has no Markdown
             list(STARS),
             key=f"{STARS_KEY}{title}",
             persist_state="session",

@@ -79,7 +79,7 @@ def parameters(choice: SidebarChoice) -> dict[str, Any]:
 
 
 def _names_of(text: str, names: Sequence[str]) -> list[str]:
-    """The parameters in a link; raises ValueError on an unknown one."""
+    """The parameters in a link. Raises ValueError on an unknown one."""
     moving = text.split(",")
     if not set(moving) <= set(names):
         raise ValueError
@@ -247,7 +247,7 @@ def _draw_outcome(
 def draw_search(
     choice: SidebarChoice, spec: TuneSpec, trials: int, head: DeltaGenerator
 ) -> Mapping[str, Any] | None:
-    """Draw a search that shows every trial, and return its winner; raises BadInput."""
+    """Draw a search that shows every trial, and return its winner. Raises BadInput."""
     search, waits = requested_search(spec, trials)
     if search is None:
         head.title(f"Which parameters for {_place(choice)}?", anchor=False)

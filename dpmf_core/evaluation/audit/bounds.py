@@ -1,6 +1,6 @@
 """From an attack's scores to lower bounds on epsilon, which hold together with 95% confidence.
 
-There are two rules. **Pair test** (`pair_test`), for Gaussian trade-offs only: one training run
+There are two rules. **Pair test** (`pair_test`), only for Gaussian trade-offs: one training run
 without the canary and one with it, and the attack tells which is which. What a mu-GDP training run
 allows at most bounds mu, and with it epsilon. There is no threshold to choose.
 

@@ -154,9 +154,10 @@ class AttackedTraining:
 class AttackTarget:
     """An algorithm with its plan, as claimed (`algorithm`) and as run (`run`).
 
-    seed: of public starts and of trials. lens: directions (k, n_columns) in which shared arrays are
-    compared, None for all columns of a simulated data set. A proof holds for every start, so the
-    adversary knows it: with a proof, all runs start equal, and only the noise differs.
+    seed: the seed of public starts and of trials. lens: directions (k, n_columns) in which shared
+    arrays are compared, None for all columns of a simulated data set. A proof holds for every
+    start, so the adversary knows it: with a proof, all runs start equal, and only the noise
+    differs.
     """
 
     algorithm: Algorithm
@@ -345,7 +346,7 @@ def _invariants(part: Array) -> Array:
 
 
 def _through(lens: Array, part: Array) -> Array:
-    """The shared array in the directions of a lens, for arrays of columns only."""
+    """The shared array in the directions of a lens, only for arrays of columns."""
     if part.ndim and len(part) == lens.shape[1]:
         rows = part.reshape(len(part), -1)
     else:

@@ -167,12 +167,12 @@ class AuditFigure(NamedTuple):
 class Audit:
     """The result of an attack.
 
-    proven: epsilon is at most this; None if nothing is proved. most: what so many runs could show
-    at best. tests: every test that was run; `lower` is the largest of their bounds. canary: the two
-    data sets in words. realised_mu, planned_mu: the mean mu of what the canary moved, and the
-    ledger's. rule: why bounds go through mu, or may not. allowed_misses: the fewest misses that the
-    proof leaves at each rate of false alarms from 0 to 1; empty if nothing is proved. is_raw:
-    whether it was computed from raw private rows.
+    proven: epsilon is at most this; None if nothing is proved. most: the largest epsilon that this
+    number of runs could show. tests: every test that was run; `lower` is the largest of their
+    bounds. canary: the two data sets in words. realised_mu, planned_mu: the mean mu of what the
+    canary moved, and the ledger's. rule: why bounds go through mu, or may not. allowed_misses: the
+    fewest misses that the proof leaves at each rate of false alarms from 0 to 1; empty if nothing
+    is proved. is_raw: whether it was computed from raw private rows.
     """
 
     spec: AuditSpec

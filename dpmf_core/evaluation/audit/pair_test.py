@@ -43,7 +43,7 @@ def weighted_sum(out: Array, inside: Array) -> Array:
 
 
 def mu_at_least(total: int, pairs: int, error: float) -> float:
-    """The lower bound on mu from right answers in so many pairs whose weights sum to `total`.
+    """The lower bound on mu from right answers in a number of pairs whose weights sum to `total`.
 
     It holds except with probability `error`.
     """
@@ -94,7 +94,7 @@ def _ends(pairs: int) -> tuple[Array, Array]:
 
 
 def _at_ends(pairs: int, place: Array, column: Array) -> Array:
-    """A table's column at the ends of the classes (DRAWS, CLASSES). place: of its rows."""
+    """A table's column at the ends of the classes (DRAWS, CLASSES). place: where its rows are."""
     ends, order = _ends(pairs)
     values = np.empty(ends.size)
     values[order] = np.interp(ends.ravel()[order], place, column)

@@ -20,7 +20,7 @@ def gain(results: Results, epsilon: float, dpals: str = "DPALS") -> float:
 
 
 def _gains(results: Results, dpals: str = "DPALS") -> dict[float, float]:
-    """The gain at each epsilon, ascending; raises MissingResult."""
+    """The gain at each epsilon, ascending. Raises MissingResult."""
     epsilons = {
         place.epsilon
         for place in results

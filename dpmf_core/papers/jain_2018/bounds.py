@@ -29,7 +29,7 @@ def corollary_steps(at: Place) -> float:
 
 
 def corollary_terms(at: Place) -> tuple[float, float]:
-    """Both terms of Corollary 3.1's mean squared error: of noise, and of missing entries."""
+    """The two terms of Corollary 3.1's mean squared error: from noise, and from missing entries."""
     k = NUCLEAR_NORM * math.sqrt(at.users * at.items)
     row_norm = ENTRY * math.sqrt(at.share * at.items)
     size = at.users + at.items

@@ -203,7 +203,7 @@ def _panel(
 ) -> Claim:
     """The claim of a panel, with one draw.
 
-    more: lines that Fig. 2 has and Fig. 3 has not. grid: of private Frank-Wolfe.
+    more: lines that are in Fig. 2 and not in Fig. 3. grid: the grid of private Frank-Wolfe.
     """
 
     def sweeps() -> tuple[Sweep, ...]:

@@ -1,7 +1,7 @@
 """The algorithms of Jain, Thakkar & Thakurta 2018 as printed, in plain numpy.
 
 The paper has m users and n items. P_Omega keeps the rated cells of a matrix and sets the others to
-0; Y* are the ratings. The copies of the paper at hand show its words and no formulas. Lines of
+0; Y* are the ratings. The available copies of the paper show its words and no formulas. Lines of
 Algorithm 1 are those that its sections 3 and D describe; their order, the start and the second term
 of lambda' are as transcribed in the public repository YangletLiu/DP_Matrix_Completion_Alt_Min,
 DP_FW/Global_Component.m and Local_Update.m. What none of them fixes is an argument: the law of the

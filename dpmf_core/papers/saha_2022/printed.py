@@ -67,7 +67,7 @@ def private_nmf(
 ) -> Array:  # fmt: skip
     """Algorithm 2: return W_private from the start W_0, H_0, R_0.
 
-    normalise: of the columns of H and R before they enter the statistics.
+    normalise: normalises the columns of H and R before they enter the statistics.
     """
     N = V.shape[1]
     tau_A = deviation(2 / N, epsilon, delta)  # Delta_A after (13)

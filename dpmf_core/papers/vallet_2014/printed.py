@@ -83,7 +83,7 @@ def update_items(
 ) -> None:  # fmt: skip
     """Algorithm 2: change Q in place by S_u, whose last rating is new.
 
-    lambda_: of equation 5; item_lambda: of instructions 4a and 4b.
+    lambda_: that of equation 5. item_lambda: that of instructions 4a and 4b.
     """
     r = ratings - user_bias(ratings)
     r = r - item_biases(items, r)

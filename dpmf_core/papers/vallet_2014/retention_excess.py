@@ -99,7 +99,7 @@ def quarter_errors(run: Run) -> dict[str, float]:
 
 
 def by_draw(results: Results, label: str) -> np.ndarray:
-    """A method's mean excess in each draw, (n_draws,); raises MissingResult."""
+    """A method's mean excess in each draw, (n_draws,). Raises MissingResult."""
     lines = [result.draws for result in of_label(results, label)]
     if len({len(draws) for draws in lines}) != 1:
         raise MissingResult(f"{label} lacks draws")

@@ -418,9 +418,9 @@ class PrivateSelection(BaseModel):
 class SelectionResult:
     """The result of a private selection.
 
-    score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: of the
-    whole; interval: of the score, by its noise alone; paired, floor_words: the score next to the
-    error of own means; receipt, charge: of private data.
+    score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: that of the
+    whole; interval: that of the score, by its noise alone; paired, floor_words: the score next to
+    the error of own means; receipt, charge: those of private data.
     """
 
     spec: PrivateSelection

@@ -98,7 +98,8 @@ class SearchResult:
     """What a search found. Printed it is what the command `tune` prints.
 
     comparison: the best and the recommended parameters over fresh draws; None before they are
-    trained. final: the first of these draws. cost: of choosing; None without a proven epsilon.
+    trained. final: the first of these draws. cost: the cost of choosing; None without a proven
+    epsilon.
     """
 
     spec: TuneSpec

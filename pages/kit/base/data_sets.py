@@ -68,7 +68,7 @@ def session_key(name: str, kind: DataKind | None = None) -> str:
 
 
 def find(data_id: str) -> Any:
-    """The session's or the catalogue's data set of this id; raises BadInput."""
+    """The session's or the catalogue's data set of this id. Raises BadInput."""
     return st.session_state.get(OWN, {}).get(data_id) or datasets.entry_of(data_id)
 
 

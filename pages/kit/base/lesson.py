@@ -86,7 +86,7 @@ def _place_in_address() -> int | None:
 
 
 def take_own_seat(owner: str) -> None:
-    """Take the seat of a learner without a teacher's link, once; raises BadInput as `current`."""
+    """Take the seat of a learner without a teacher's link, once. Raises BadInput as `current`."""
     if "lesson.seat" not in st.session_state:
         _take_seat(class_records.NO_CLASS, class_records.NO_CLASS, owner)
 

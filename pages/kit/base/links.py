@@ -60,7 +60,7 @@ def draw_qr_code(url: str) -> None:
 
 
 def qr_image(url: str) -> str:
-    """The QR code of a link as HTML; raises segno.DataOverflowError if it is too long."""
+    """The QR code of a link as HTML. Raises segno.DataOverflowError if it is too long."""
     code = segno.make(url, error="l", micro=False)
     image = html.escape(
         code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True)

@@ -41,7 +41,7 @@ def escape(text: str) -> str:
 
 
 def escape_letters(text: str) -> str:
-    """Escape all letters of Markdown; write addresses as code, so that they are no links."""
+    """Escape all letters of Markdown, and write addresses as code, so that they are not links."""
     return _escape(_shortened(text), ALL)
 
 

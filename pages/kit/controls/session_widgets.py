@@ -23,10 +23,11 @@ def bind(
 ) -> dict[str, Any]:
     """Arguments that tie a widget to the session's value under `key`.
 
-    options: of a widget that takes an index. Streamlit tells the browser only once that a value was
-    set. A browser that has not drawn the widget by then falls back to the widget's default and
-    reports it, so the value is also the default. A widget that may be empty has an empty default;
-    there only persisting helps, which repeats the value until the browser has reported one.
+    options: those of a widget that takes an index. Streamlit tells the browser only once that a
+    value was set. A browser that has not drawn the widget by then falls back to the widget's
+    default and reports it, so the value is also the default. A widget that may be empty has an
+    empty default; there only persisting helps, which repeats the value until the browser has
+    reported one.
     """
     value = st.session_state[key]
     bound = {"key": key, "persist_state": "session"}
@@ -155,7 +156,7 @@ def read_decimal(text: str) -> float:
     if THOUSANDS.fullmatch(text.strip()):
         raise ValueError
     if "." not in text:
-        text = text.replace(",", ".")  # two commas are no number either
+        text = text.replace(",", ".")  # two commas do not make a number either
     number = float(text)
     if not math.isfinite(number):
         raise ValueError
@@ -171,7 +172,7 @@ class NumberRange:
     is_optional: bool = False
 
     def read(self, text: str) -> float | None:
-        """A box's number; raises ValueError on any other text."""
+        """A box's number. Raises ValueError on any other text."""
         if self.is_optional and not text.strip():
             return None
         number = read_decimal(text)

@@ -125,7 +125,7 @@ class SidebarChoice:
         data: dict[str, Any] | None = None,
         **changes: Any,
     ) -> RunSpec:
-        """The chosen run or a variant; raises BadInput. data: preparation of samples."""
+        """The chosen run or a variant. Raises BadInput. data: preparation of samples."""
         choices = asdict(self) | (data or {}) | changes
         del choices["is_best"]
         if self.entry.holds == "ratings":
@@ -210,7 +210,7 @@ class Control:
         return convert(low), convert(min(high, MOST))
 
     def read(self, text: str) -> Any:
-        """A value from text; raises ValueError, or BadInput with a message."""
+        """A value from text. Raises ValueError, or BadInput with a message."""
         value = self._adapter.validate_python(text)
         if self.id in CHECKS:
             CHECKS[self.id](text)

@@ -123,10 +123,10 @@ def against(
 ) -> go.Figure:
     """A figure of a quantity against x: draws, medians and ranges.
 
-    points: name, id, source, value and x; rows without x become levels. logs: of the quantity.
-    of_shares: whether the quantity is a share. The axis of x is logarithmic if its values span most
-    of a power of ten, and categorical if they are no numbers. Lines with the source's noise are
-    dotted, trivial predictors dashed.
+    points: name, id, source, value and x; rows without x become levels. logs: whether the axis of
+    the quantity is logarithmic. of_shares: whether the quantity is a share. The axis of x is
+    logarithmic if its values span most of a power of ten, and categorical if they are not numbers.
+    Lines with the source's noise are dotted, trivial predictors dashed.
     """
     height = 400 + 10 * max(0, points["name"].nunique() - 8)
     fig = figure(title, quantity, height=height)

@@ -50,8 +50,9 @@ GOAL = 0.8  # the share kept whose epsilon is stated
 class Subject:
     """A page's words.
 
-    id: of the page. title, many, numbered_title: of components. row, a_row: of data. legend:
-    explains the first view. source: which of the source's figures the page shows.
+    id: the page's id. title, many, numbered_title: words for components. row, a_row: words for a
+    row of data. legend: explains the first view. source: which of the source's figures the page
+    shows.
     """
 
     id: str
@@ -104,9 +105,9 @@ def draw_page(
 ) -> None:
     """Draw a page about documents or images.
 
-    heading: of the fold with settings and parameters. settings: draws the preparation of rows;
-    returns it, and what is taken as public. most: number of components to show, from the number of
-    all. below: draws the page's own part below the first view, which needs runs.
+    heading: the heading of the fold with settings and parameters. settings: draws the preparation
+    of rows; returns it, and what is taken as public. most: number of components to show, from the
+    number of all. below: draws the page's own part below the first view, which needs runs.
     """
     page = subject.id
     choice = sidebar.choice()
@@ -166,8 +167,8 @@ def _first_view(
     """Draw the headline and the components, which follow epsilon, and the progress of runs.
 
     proved: whether epsilon is guaranteed. most: the number of components shown. While nothing is
-    known of the current choice, the previous result stays. Returns the finished runs, and whether
-    components are shown.
+    known about the current choice, the previous result stays. Returns the finished runs, and
+    whether components are shown.
     """
     page = subject.id
     head = st.container()

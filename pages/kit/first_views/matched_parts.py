@@ -22,7 +22,7 @@ WordsOrPicture = list[str] | str  # a topic's words, or a picture's file in base
 class MatchedParts:
     """Components of a private run at the places of their non-private partners; empty without one.
 
-    alike: cosine of each with its partner. coherence: of topics, if computed.
+    alike: cosine of each with its partner. coherence: the coherence of topics, if computed.
     """
 
     parts: Sequence[WordsOrPicture]

@@ -190,7 +190,7 @@ def add(link: LessonLink) -> None:
 def differences(names: Sequence[str], steps: Sequence[LessonLink]) -> list[str]:
     """What tells each page of a sequence from the others of its name; '' for only one.
 
-    names: of the pages.
+    names: the names of the pages.
     """
     texts = []
     for place, (name, link) in enumerate(zip(names, steps, strict=True)):

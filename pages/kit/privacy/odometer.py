@@ -61,8 +61,8 @@ def panel(
     """Draw a private data set's total, its account and its budget.
 
     where: distinguishes places on a page. units: number of rows. awaits: whether the page waits for
-    work that may not be in the account yet. title: of the data; then the account is unfolded, with
-    the total as its heading.
+    work that may not be in the account yet. title: the title of the data. With it the account
+    is unfolded, with the total as its heading.
     """
     account = account_of(data_id)
     if account is None:

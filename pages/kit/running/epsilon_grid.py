@@ -35,7 +35,7 @@ WINNERS = (
 
 
 def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
-    """The table of a private run over the grid, stored or shipped; raises BadInput.
+    """The table of a private run over the grid, stored or shipped. Raises BadInput.
 
     also: further epsilons to look up. On private data the table has the epsilons at which the
     method was trained, no rivals, and nothing counts as missing.
@@ -83,9 +83,9 @@ def _shipped(
 
 
 def read_for(choice: SidebarChoice, spec: RunSpec) -> Draws:
-    """The table of a page's run; raises BadInput.
+    """The table of a page's run. Raises BadInput.
 
-    For the best known method it is the table in which that is the best, whichever it is.
+    For the best known method it is the table whose best method that is.
     """
     if choice.is_best and choice.entry.public:
         spec = choice.spec(algorithm=RECOMMENDED["ratings"])

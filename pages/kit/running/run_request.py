@@ -142,7 +142,7 @@ class RunRequest:
     ) -> None:
         """Take known runs of these names; submit the rest to the engine.
 
-        priority: of all; by default, early names precede late ones.
+        priority: the priority of all; by default, early names precede late ones.
         """
         names = self.take_known(names, whole)
         if not names:

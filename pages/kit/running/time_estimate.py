@@ -51,7 +51,7 @@ def _size(data_id: str) -> int:
 
 
 def stored_names(specs: Mapping[str, Any]) -> frozenset[str]:
-    """The names of stored runs; raises BadInput if the data cannot be opened."""
+    """The names of stored runs. Raises BadInput if the data cannot be opened."""
     for data in {spec.data for spec in specs.values()}:
         if is_in_parts(data.id) or _size(data.id) <= LARGEST:
             # the store finds runs only on opened data

@@ -44,9 +44,9 @@ def public_finding(
 ) -> PublicFinding:
     """The answer on public data, on which methods are tried.
 
-    options: the fields of `Question` but for the data. facts: fields of the finding.
+    options: the fields of `Question` except the data. facts: fields of the finding.
 
-    Raises BadInput if the question cannot be asked of these data.
+    Raises BadInput if the question cannot be asked about these data.
     """
     question = question_of(data_id, shape.n_users, options)
     runs = QuestionRuns(question, shape)
@@ -60,7 +60,7 @@ def private_finding(
 ) -> PrivateFinding:
     """The prediction for private data of a declared shape.
 
-    options: the fields of `Question` but for the data. facts: fields of the finding.
+    options: the fields of `Question` except the data. facts: fields of the finding.
 
     Raises BadInput if anything but the largest epsilon is asked for.
     """

@@ -181,7 +181,7 @@ def _difference(before: FallRecord, last: FallRecord) -> NoisyError:
 
 
 def next_words(epsilon: float, total: str) -> str:
-    """What doubling an epsilon costs, before it is done. total: of everything, as printed."""
+    """What doubling an epsilon would cost. total: the total of everything, as printed."""
     return (
         f"Doubling to ε = {budget_text(2 * epsilon)}, trained and measured, makes the total"
         f" ε = {total}."

@@ -92,7 +92,7 @@ class PrivateFinding(Finding):
 
     @property
     def steps_of_method(self) -> tuple[AnswerStep, ...]:
-        """The measured trainings of the answer's method; none of lists, whose error is no goal."""
+        """The measured trainings of the answer's method; none for lists."""
         if self.question.goal != "ratings":
             return ()
         return tuple(
@@ -128,7 +128,8 @@ class PrivateFinding(Finding):
     ) -> MeasuredTraining:
         """The training of the answer on its data, with a measurement of this epsilon.
 
-        epsilon: of the training, for those whom the question must protect; 0 for the answer's.
+        epsilon: that of the training, for the people whom the question protects; 0 for the
+        answer's.
 
         Raises BadInput if the question is about lists.
         """

@@ -56,7 +56,7 @@ class Question(BaseModel):
     """One question. Exactly one of `spend`, `keep` and `reach` is given.
 
     data: public or simulated data on which methods are tried; or the declared shape of private
-    data, about which only `spend` is asked. delta: of every run.
+    data, about which only `spend` is asked. delta: the delta of every run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -241,7 +241,7 @@ def candidates(
 
 
 def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
-    """Why a method is no candidate; '' if it is one."""
+    """Why a method is not a candidate; '' if it is one."""
     if kind.trusts_nobody:
         return "it needs no trusted curator, and has a larger error than every method that does."
     budget = {

@@ -16,8 +16,8 @@ USUAL_EPSILON = 0.1  # of a measurement
 class AnswerStep:
     """One training and the measurement of what it brought.
 
-    spec: the run. epsilon: the training's, for those whom the question must protect. charges: of
-    the training and of the measurement.
+    spec: the run. epsilon: that of the training, for the people whom the question protects.
+    charges: those of the training and of the measurement.
     """
 
     spec: RunSpec

@@ -2,7 +2,7 @@
 
 Nothing public tells what private ratings are like. So the recommended method is trained on a dozen
 simulated worlds that differ where real data differ, and what it brought is a range, from the least
-to the most. The range is about the worlds: it is no confidence interval.
+to the most. The range is about the worlds: it is not a confidence interval.
 """
 
 from collections.abc import Callable, Iterable, Sequence
