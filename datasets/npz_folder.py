@@ -21,9 +21,8 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 
 FORMAT = 3
-KEYS_BY_CANONICAL_IDS = (
-    3  # the format since which users' keys follow from canonical ids
-)
+# the format since which users' keys follow from canonical ids
+KEYS_BY_CANONICAL_IDS = 3
 LEAST_OF_SAMPLES = 2  # the oldest format of private samples that is read
 DAMAGE = (
     zipfile.BadZipFile,

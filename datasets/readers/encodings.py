@@ -16,9 +16,8 @@ from dpmf_core.base.extras import extra
 UTF8 = "utf-8"
 WESTERN = "cp1252"
 UNICODE = {UTF8, "utf-8-sig"}
-ENCODING_IS_PUBLIC = (
-    "the encoding of the text is public"  # if it is found in private texts
-)
+# assumed if the encoding was found in private texts
+ENCODING_IS_PUBLIC = "the encoding of the text is public"
 LOOKED_AT = 1 << 16  # bytes for the guess
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -184,9 +183,8 @@ class Reader:
     encodings: dict[str, None] = field(default_factory=dict)
     n_damaged: int = 0
     uncertain: bool = False
-    errors: str = (
-        ""  # what is done with bytes that are not UTF-8, once a table was begun
-    )
+    # what is done with bytes that are not UTF-8, once a table was begun
+    errors: str = ""
 
     def __post_init__(self) -> None:
         if self.encoding:

@@ -26,9 +26,8 @@ from dpmf_datasets.readers.table import (
 )
 
 MOST_SHEETS = 50  # that are looked at
-EXACT = (
-    1e15  # a number of more digits has lost the last ones in most spreadsheet programs
-)
+# a number of more digits has lost the last ones in most spreadsheet programs
+EXACT = 1e15
 SheetRow = Sequence[Any]
 
 

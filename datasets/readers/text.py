@@ -33,7 +33,7 @@ MOST_BYTES = 2_000_000_000
 MOST_DOCUMENTS = 300_000
 LONGEST_TITLE = 80  # characters
 TEXT_FILES = (".txt", ".text", ".md", "")
-# of headlines: business, technology, entertainment, medicine
+# kinds of headlines: business, technology, entertainment, medicine
 KINDS = (
     "b",
     "t",

@@ -26,9 +26,8 @@ from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
 
-PLENTY = (
-    50.0  # ratings per user and item above which factors alone also find the offsets
-)
+# ratings per user and item above which factors alone also find the offsets
+PLENTY = 50.0
 RIDGE = 0.08
 BIAS_DAMPING = 5.0
 COLUMN_STRENGTH = 0.3  # below 1, because factors hold part of what local columns say

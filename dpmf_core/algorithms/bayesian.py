@@ -27,14 +27,12 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 
-INTERCEPT = (
-    2.0  # prior precision of the mean of all rows, relative to that of their residuals
-)
+# prior precision of the mean of all rows, relative to that of their residuals
+INTERCEPT = 2.0
 GAMMA = 0.5  # shape and rate of the priors of scalar precisions
 SPREAD = 0.1  # standard deviation of the starting factors
-BETWEEN = (
-    4  # the most draws in each model before the last; they serve only the error curve
-)
+# the most draws in each model before the last; they serve only the error curve
+BETWEEN = 4
 PASSES = 4  # of the power iteration for the singular vectors
 MOST_SIDES = 255  # factors and offset of a row that fit the kernel's tiles
 

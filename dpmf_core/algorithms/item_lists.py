@@ -23,9 +23,8 @@ from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.kernels.rows import segment_sums
 
 LEAST_SIGNAL = 300.0  # n mu below which counts alone make better lists
-POPULAR = (
-    0.15  # of a row's squared norm lies along popularity: .07 cinema, .2 MovieLens 1M
-)
+# share of a row's squared norm along popularity: .07 in the cinema, .2 in MovieLens 1M
+POPULAR = 0.15
 LEAST_OWN = 0.1  # of an item's diagonal that factors leave unexplained
 CHUNK = 512  # rows that are held dense together
 

@@ -144,13 +144,11 @@ def regress_offsets(
 RELEASES = 2  # with equal budgets
 # Chosen on validation ratings: benchmarks/results/utility.md, "Offsets by two sums".
 COUNT_WEIGHT = 0.5  # the constant next to a rating, in quarters of the rating range
-LEAST_VARIANCE = (
-    0.5  # of a user's ratings, in that unit squared; smaller ones are not scaled up
-)
+# least variance of a user's ratings, in that unit squared; smaller ones are not scaled up
+LEAST_VARIANCE = 0.5
 POPULAR = 0.5  # of the mean count, above which an item's weight falls with its count
-COUNT_ERROR = (
-    0.1  # relative error of a count that follows from another release's weights
-)
+# relative error of a count that follows from another release's weights
+COUNT_ERROR = 0.1
 FIRST_ERROR = 0.1  # the effect of a rater's other items on a first offset
 
 

@@ -204,9 +204,8 @@ def orthonormal_basis(W: Array) -> Array:
     return np.asarray(Q[values > 1e-9 * values.max(initial=0.0)])
 
 
-LEAST_REACH = (
-    0.1  # a mean row that noise made too long tells nothing about shorter residuals
-)
+# a mean row that noise made too long says nothing about shorter residuals
+LEAST_REACH = 0.1
 LEAST_SHARE = 0.05  # of a point's squared norm, along the mean row
 
 

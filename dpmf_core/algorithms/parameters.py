@@ -38,7 +38,7 @@ UNCLIPPED = (
     -1e9,
     1e9,
 )
-# of methods by stochastic gradients
+# for methods by stochastic gradients
 AS_PRINTED_WORDS = (
     "the source's equations alone: steps of full length, where otherwise a step ends where its"
     " rating is met and a pull at 0; ratings in their own unit; predictions outside the range of"

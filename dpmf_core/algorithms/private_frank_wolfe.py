@@ -32,9 +32,8 @@ from dpmf_core.privacy import Budget, Calibration, Event, sequence
 FAILURE = 0.01  # b of the source's slack
 MOST_COUNTED = 50  # ratings of a user that count when the frequent items are chosen
 COUNT_SHARE = 0.05  # of mu^2, for these counts
-CLIP = (
-    0.1  # of products, in squared row clips: few rows lie further along one direction
-)
+# clip of products, in squared row clips: few rows lie further along one direction
+CLIP = 0.1
 
 
 class DPFW(ProvenForUsers, FrankWolfe):

@@ -30,12 +30,10 @@ SIZES_SHARE = 0.05  # of a step's mu^2
 OCTAVES = (-8.0, 12.0)  # the range of a size that users report
 CONSTANT = 0.3  # next to a user's factor, for the offsets
 CLIP = 0.5  # of a gradient, in typical norms
-KEPT_SHARE = (
-    0.8  # of the gradients' curvature that users with norms below the clip have
-)
-MANY_ITEMS = (
-    4096  # beyond it, noise has more eigenvalues near its edge than factors have
-)
+# share of the gradients' curvature that users with norms below the clip have
+KEPT_SHARE = 0.8
+# with more items, noise has more eigenvalues near its edge than factors have
+MANY_ITEMS = 4096
 EVEN_NOISE = 0.75  # below such a mu privacy's noise prevails over that of sampling
 FEW_ITEMS = 512  # the same where that noise prevails
 PRIOR = 0.5  # variance of factors, in that of the start

@@ -54,12 +54,10 @@ from dpmf_core.curator import Curator, Held, Statistic, grid_step
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import NOTHING, Budget, Event, Repeat, sequence
 
-COLUMNS_SHARE = (
-    0.3  # of an iteration's mu^2, to find the subspace; the rest measures it
-)
-PRODUCT_CLIP = (
-    0.5  # of what a user adds to a product: few rows lie further in a subspace
-)
+# share of an iteration's mu^2 that finds the subspace; the rest measures it
+COLUMNS_SHARE = 0.3
+# clip of what a user adds to a product: few rows lie further in a subspace
+PRODUCT_CLIP = 0.5
 MOST_CELLS = 36_000_000  # of those columns: 288 MB
 SPARE = 8  # columns of an iterated subspace beyond the rank
 

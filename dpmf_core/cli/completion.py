@@ -66,7 +66,7 @@ def complete_algorithms(
     return [CompletionItem(f"{before}{comma}{item.value}") for item in items]
 
 
-# by the names of options
+# how to complete each option, by its name
 COMPLETIONS: dict[str, Complete] = {
     "algorithm": complete_algorithm,
     "algorithms": complete_algorithms,

@@ -16,9 +16,8 @@ import math
 from dpmf_core.base.arrays import Array
 
 ON = True  # whether factors are rounded; without rounding, sums depend on their order
-MANTISSA = (
-    52  # bits of a float64 below its leading one: whole numbers up to 2^53 are exact
-)
+# bits of a float64 below its leading one: whole numbers up to 2^53 are exact
+MANTISSA = 52
 
 
 def fraction_bits(n_units: int, factors: int = 1) -> int:

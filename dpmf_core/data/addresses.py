@@ -97,9 +97,8 @@ def address_of(data: str, facts: Mapping[str, Any]) -> str:
     options = {name: text for name, text in declared.items() if name not in FACTS}
     if not is_database(place):
         if options and not further:
-            return (
-                data  # a simulated set of a declared shape, or for its reader to refuse
-            )
+            # a simulated set of a declared shape, or one that its reader refuses
+            return data
         require_known(options)
     if further and any(place == entry.id for entry in _entries()):
         raise BadInput(

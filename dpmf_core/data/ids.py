@@ -23,9 +23,8 @@ TextArray = npt.NDArray[np.object_]
 WHOLE = re.compile(r"-?(?:0|[1-9][0-9]*)")
 WHOLE_AS_DECIMAL = re.compile(rf"({WHOLE.pattern})\.0+")
 NUMBER = re.compile(r"[+-]?\d{1,15}([.,]0*)?")
-LONGEST_WHOLE = (
-    18  # characters of a whole number that is sorted by size, which fits 64 bits
-)
+# characters of a whole number that is sorted by size, which fits 64 bits
+LONGEST_WHOLE = 18
 LONGEST_DECIMAL = 4000  # digits of a decimal number that becomes a whole one
 # soft hyphen, zero-width characters and the byte-order mark
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))

@@ -34,12 +34,10 @@ if TYPE_CHECKING:  # only tables in memory need it
 
 Result = TypeVar("Result")
 ITEM_SET_IS_PUBLIC = "the item set is public"  # if exact counts chose it
-ITEMS_ARE_PUBLIC = (
-    "the items in the file are public"  # if they were read from a private file
-)
-USERS_ARE_PUBLIC = (
-    "the number of users is public"  # if it was counted in a private file
-)
+# assumed if the items were read from a private file
+ITEMS_ARE_PUBLIC = "the items in the file are public"
+# assumed if the number was counted in a private file
+USERS_ARE_PUBLIC = "the number of users is public"
 # if the first rows of a private file told it: separator, header, columns, encoding, date order
 LAYOUT_IS_PUBLIC = "the file's layout is public"
 FACTS = (  # about ratings in memory or in partitions

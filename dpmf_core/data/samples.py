@@ -38,12 +38,10 @@ def is_sparse(matrix: Matrix) -> bool:
 
 
 VOCABULARY_IS_PUBLIC = "the vocabulary is public"  # if exact counts chose it
-WORDS_ARE_PUBLIC = (
-    "the words in the files are public"  # if they were read from the documents
-)
-NUMBER_IS_PUBLIC = (
-    "the number of samples is public"  # if it was counted in a private file
-)
+# assumed if the words were read from the documents
+WORDS_ARE_PUBLIC = "the words in the files are public"
+# assumed if the number was counted in a private file
+NUMBER_IS_PUBLIC = "the number of samples is public"
 # if people were counted in a private file
 PEOPLE_ARE_COUNTED = "the number of people is public"
 WEIGHTS_ARE_PUBLIC = "the IDF weights are public"

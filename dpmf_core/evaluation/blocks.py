@@ -19,7 +19,7 @@ from dpmf_core.data.partitioned import (
 from dpmf_core.data.samples import Samples, of_ratings
 from dpmf_core.data.splits import Split, SplitSpec, split
 
-# of a block; a module's function, so that it can be pickled
+# asked of a block; a function at module level, so that it can be pickled
 BlockQuestion = Callable[[Any], Any]
 
 

@@ -16,13 +16,11 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.base.threads import share_out
 from dpmf_core.data.ratings import Ratings
 
-MAX_RANKED_USERS = (
-    10_000  # whose lists are ranked, drawn from those with a relevant item
-)
+# users whose lists are ranked, drawn from those with a relevant item
+MAX_RANKED_USERS = 10_000
 LIST_LENGTH = 20  # items of a user's list
-SCORES = (
-    125_000  # held together, so that they stay in the processor's cache until ranked
-)
+# scores held together, so that they stay in the processor's cache until ranked
+SCORES = 125_000
 STEPS_OF_MEANS = 2**20  # of half-range
 NO_SPREAD = 1e-12  # a variance below this many mean squares is rounding error
 

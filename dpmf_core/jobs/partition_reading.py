@@ -39,7 +39,7 @@ class WorkerRefuses(RuntimeError):
 class Requirement:
     """The code and data of the asking process, which the adding processes must have too."""
 
-    # of everything that decides a sum's bits, by name; code by its hash
+    # versions of everything that decides a sum's bits, by name; for code its hash
     versions: dict[str, str]
     algorithm: str
     data_id: str

@@ -33,9 +33,8 @@ class Queue:
         self._debts: dict[
             str, float
         ] = {}  # estimated seconds of each asker's unfinished work
-        self._places: dict[Task, int] | None = (
-            None  # of waiting tasks; None after a change
-        )
+        # places of waiting tasks; None after a change
+        self._places: dict[Task, int] | None = None
 
     # -- asking ------------------------------------------------------------------------------------
 

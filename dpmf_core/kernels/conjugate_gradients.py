@@ -50,9 +50,8 @@ def prefetch(typing, address):  # type: ignore[no-untyped-def]
 
 
 CG_STEPS = 3
-AHEAD = (
-    8  # entries to prefetch: they lie anywhere, and a fetch takes as long as a few rows
-)
+# entries to prefetch: they lie anywhere, and a fetch takes as long as a few rows
+AHEAD = 8
 BLOCK = 2**22  # bytes above which gathering again costs less than memory of that size
 
 

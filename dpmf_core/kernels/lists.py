@@ -13,7 +13,7 @@ from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
 EIGHT = 8  # items in a group; rows of scores are padded to a multiple of its square
 GROUPS = 64  # of groups, whose highest scores give the bound
-# of halving, for a bound that up to SPARE more groups may reach
+# rounds of halving, for a bound that up to SPARE more groups may reach
 ROUNDS = 12
 SPARE = 3
 MOST = 256  # items that may lie above the bound

@@ -21,9 +21,8 @@ from dpmf_core.kernels.tiles import CACHE_BYTES, WIDTH, add_triangle, fits_tiles
 _intrinsic: Any = intrinsic
 GATHER = 256  # factors copied side by side before one product
 PRODUCT = 2**19  # multiplications in one gemm: OpenBLAS is faster below a million
-WHOLE = (
-    64  # the highest rank at which gemm of the whole square beats syrk of one triangle
-)
+# the highest rank at which gemm of the whole square beats syrk of one triangle
+WHOLE = 64
 
 
 @functools.cache

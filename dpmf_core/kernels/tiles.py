@@ -16,7 +16,7 @@ from numba.extending import intrinsic
 from dpmf_core.base.compilation import compile_kernel
 
 _intrinsic: Any = intrinsic
-# of a tile: rows, vectors in a row, bytes in a vector
+# size of a tile: rows, vectors in a row, bytes in a vector
 HEIGHT = 4
 VECTORS = 2
 BYTES = 32

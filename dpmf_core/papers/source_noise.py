@@ -25,7 +25,7 @@ class SourceNoise:
     delta: float
 
 
-# of a user, and of a run: any give the same epsilon
+# ratings of a user and steps of a run; any numbers give the same epsilon
 RATINGS = 50
 STEPS = 10
 

@@ -67,9 +67,8 @@ class Bound:
 
 
 AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
-EACH = (
-    40  # ratings of a user along the axis of items, so that they are as many everywhere
-)
+# ratings of a user along the axis of items, so that they are as many everywhere
+EACH = 40
 # where the axis does not move
 PLACES: dict[Axis, Place] = {
     "users": Place(20_000, 1_000, 10.0),

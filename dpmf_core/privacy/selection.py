@@ -46,7 +46,7 @@ CHEAPEST = SHAPES[0]
 INTERVALS = 2000
 ENTRIES = 200  # of a profile's table
 LARGEST = 1e4  # the largest epsilon that is searched
-# of a bound on an exception: its points, the least delta
+# a bound on an exception: its number of points, and the least delta
 TAIL_POINTS = 100
 SMALLEST = 1e-12
 

@@ -24,7 +24,7 @@ STEPS = 32  # between two nodes, at which it is compared
 SMALLEST = 0.01  # the smallest epsilon above 0, over the mu of a trial
 MOST_TRIALS = 100_000  # that are counted one by one; more of them cost delta = 1
 RATIO = 1.05  # the ratio of numbers of trials that are counted as one
-# of logarithms, for rounding; so a bound that differs from 1 by less has no mu
+# margin of logarithms for rounding; a bound that differs from 1 by less has no mu
 MARGIN = 1e-9
 MOST_MU = 200.0  # the largest mu that is searched
 

@@ -25,12 +25,10 @@ SIDES_OF_SMALLER = 2.128045
 # public data, so that noise and clip move the figure about as much
 OWN_CLIP = 0.025
 CONSTANT_CLIP = 0.05
-LEAST_PEOPLE = (
-    4.0  # noisy number of people, in its standard deviations, that tells anything
-)
-LEAST_ERROR = (
-    2.5  # noisy mean squared error, in such units of its noise, that tells anything
-)
+# least noisy number of people that is usable, in its standard deviations
+LEAST_PEOPLE = 4.0
+# least noisy mean squared error that is usable, in standard deviations of its noise
+LEAST_ERROR = 2.5
 STEPS = 2_001  # falls that are falls for each end of an interval
 
 

@@ -35,7 +35,7 @@ from dpmf_core.runs.public_shape import PublicShape
 
 ITEMS = "names and their weighted counts"
 UNITS = "number of units"
-# of the total mu^2
+# shares of the total mu^2
 ITEMS_SHARE = 0.15
 UNITS_SHARE = 0.01
 FAILURE_SHARE = 0.05  # of delta, for each of the two

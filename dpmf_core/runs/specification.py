@@ -33,9 +33,8 @@ Value = bool | int | float | str  # of a parameter
 ACCOUNTING = 2
 # version of DPALS with a noisy global mean; raise it when results change there
 GLOBAL_MEAN = 2
-SOURCE_RULES = (
-    3  # version of the sources' noise rules; raise it when one of them changes
-)
+# version of the sources' noise rules; raise it when one of them changes
+SOURCE_RULES = 3
 # the seeded privacy stream of the shape, separate from those of the algorithm's releases
 SHAPE_STREAM = 1 << 20
 # fields of `DataSpec` that are left out if they have their defaults

@@ -30,9 +30,8 @@ from dpmf_core.base.sqlite_files import layout, open_file
 from dpmf_core.teaching.signing import signature
 
 FILE = "classes.sqlite"
-PATIENCE = (
-    5.0  # seconds to wait for another process; then a page says so and can send again
-)
+# seconds to wait for another process; then a page says so and can send again
+PATIENCE = 5.0
 SEAT = re.compile(r"[A-Za-z0-9_-]{16}")
 CLASS = re.compile(r"[A-Za-z0-9_-]{8,32}")
 MOST_SEATS = 500  # of one class

@@ -36,7 +36,7 @@ CONTROLS = {
     "page": "the page's own controls",
 }
 IDENT = re.compile(r"[A-Za-z0-9_-]{8,32}")
-# of an address, and of no page; `page` says which view is shown
+# parameters of an address that belong to no page; `page` says which view is shown
 OWN = ("class", "seat", "at", "teach", "sequence", "view", "step", "room", "preview")
 MOST_STEPS = 20
 PURPOSE = "lesson"

@@ -37,12 +37,10 @@ from pages.kit.running.runs import ask, queue, request_at
 PLACE = "export"  # of the training among the session's requests
 REQUESTED = "export.requested"  # in the session: the run that the button asked for
 PACKED = "export.packed"  # in the session: a trained run and its ZIP file
-FROM_TUNE = (
-    "export.tuned"  # in the session: the data set and the method that Tune sent here
-)
-WHICH = (
-    "export.which"  # in the session and, as `export`, in the address: TUNED or ANSWER
-)
+# in the session: the data set and the method that Tune sent here
+FROM_TUNE = "export.tuned"
+# in the session and, as `export`, in the address: TUNED or ANSWER
+WHICH = "export.which"
 # what may be exported: the method that Tune sent here, or the answer to the question
 TUNED = "tuned"
 ANSWER = "answer"

@@ -32,9 +32,8 @@ SCALES: dict[str, tuple[float, float]] = {
     "-10 to 10": (-10, 10),
     "0 to 100": (0, 100),
 }
-OUTSIDE = (
-    "data.outside"  # in the session: the ratings outside the scale of the last table
-)
+# in the session: the ratings outside the scale of the last table
+OUTSIDE = "data.outside"
 
 
 @dataclass(frozen=True)

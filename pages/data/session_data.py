@@ -23,9 +23,8 @@ from pages.server import (
     visitor,
 )
 
-PREVIEWS = (
-    "data.previews"  # in the session: of the last file, previews or refusals by facts
-)
+# in the session: previews or refusals of the last file, by facts
+PREVIEWS = "data.previews"
 RECORDS = "data.records"  # in the session: its uploads by the ids of their data sets
 READING = "data.reading"  # the place of the session's reading among its background work
 Result = TypeVar("Result")

@@ -51,9 +51,8 @@ SHAPE_OF = {
 }
 # by kind of data: where the page keeps the parameters that a person has set
 PARAMETERS_OF = {"ratings": "explore", "documents": "topics", "images": "faces"}
-RESOLVED = (
-    "sidebar.resolved"  # in the session: choices of this drawing with the best method
-)
+# in the session: choices of this drawing with the best method
+RESOLVED = "sidebar.resolved"
 NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
 CAUTION = (
     "Units, periods and places of noise differ, so a smaller ε is not always "

@@ -12,9 +12,8 @@ from pages.kit.lessons import lesson_heading
 from pages.lessons import demonstrations
 
 LAST_STEP = "done"  # kept with the day on which the lesson was finished
-LAST_STEP_TAKEN = (
-    "learn.taken"  # in the session: the lesson and step that were just answered
-)
+# in the session: the lesson and step that were just answered
+LAST_STEP_TAKEN = "learn.taken"
 
 
 def draw(course_lesson: Lesson) -> bool:

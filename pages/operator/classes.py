@@ -14,9 +14,8 @@ from pages.kit.base import safe_text
 from pages.server import visitor
 
 MOST = 50  # classes on the page
-CHOICE = (
-    "operator.clearing"  # in the session: the key of the button that was clicked once
-)
+# in the session: the key of the button that was clicked once
+CHOICE = "operator.clearing"
 PROBLEM = "operator.clearing.problem"  # in the session: why nothing was changed
 WORDS = "Its answers and publications are deleted. Its privacy account stays."
 

@@ -43,7 +43,7 @@ NONE_AT = {
     "regularisation": 0.0,
 }
 SETS = {"data": "Data set", "unit": "Unit"}  # of which one at a time is drawn
-# for several lines of one algorithm
+# colours for several lines of one algorithm
 TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "teal")
 BOXES = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}
 

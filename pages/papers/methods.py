@@ -15,7 +15,7 @@ from pages.kit.privacy import observers, privacy_card
 from pages.papers import address, figures
 
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
-# of each variant without retention: what the server keeps, and what it receives each time
+# for each variant without retention: what the server keeps, and what it receives each time
 STORED = ["variant", "a subpoena reveals", "a wiretap of one interaction reveals"]
 VARIANTS = (
     (

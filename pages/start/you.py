@@ -32,9 +32,8 @@ FILMS = "films"  # the name under which the result of `films_to_rate` is shipped
 COUNT = 5  # films to rate
 LENGTH = 5  # recommended films
 STARS = range(1, 6)
-STARS_KEY = (
-    "start.stars."  # followed by a film's title, in the session: the film's rating
-)
+# followed by a film's title, in the session: the film's rating
+STARS_KEY = "start.stars."
 WITH_LIST = "start.listed"  # in the session: whether a list has been shown
 WITHOUT_NOISE = "Without noise"
 

@@ -26,7 +26,7 @@ UNITS_IN_ORDER = ("value", "rating", "user")  # each contains the ones before it
 UNITS = 300
 COLUMNS = 40
 BOUNDS = (1.0, 5.0)
-# of the range of ratings
+# middle and quarter of the range of ratings
 MIDDLE = 3.0
 QUARTER = 1.0
 

@@ -84,7 +84,7 @@ def solve_item(noisy_gram: Doubles, noisy_side: Doubles, lambda_: float) -> Doub
     """Lines 10 and 11: X_j = lambda I + noisy Gram; V_j = Pi_PSD(X_j)^+ noisy right-hand side."""
     X_j = lambda_ * np.eye(len(noisy_side)) + noisy_gram
     values, Q = np.linalg.eigh(X_j)
-    # of negative eigenvalues, which Pi_PSD replaces with 0, too
+    # 0 also for negative eigenvalues, which Pi_PSD replaces with 0
     inverses = np.zeros(len(values))
     inverses[values > 0] = 1 / values[values > 0]
     return np.asarray(Q @ (inverses * (Q.T @ noisy_side)))

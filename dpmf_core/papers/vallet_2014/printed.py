@@ -16,7 +16,7 @@ from dpmf_core.base.arrays import Array
 OrderedRatings = Sequence[tuple[int, int, float]]  # u, i and r_ui minus the biases
 # of an iteration and the number of its ratings
 Order = Callable[[int, int], Iterable[int]]
-# of one user's items and ratings minus b_u: the items' biases; the last rating has just arrived
+# the items' biases, from one user's items and ratings minus b_u; the last rating is new
 ItemBiases = Callable[[Sequence[int], Array], Array]
 
 

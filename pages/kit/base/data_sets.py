@@ -23,21 +23,18 @@ from dpmf_core.runs.first_views import DataKind
 from dpmf_core.runs.references import RECOMMENDED
 from pages.kit.base.page_table import Page
 
-LARGEST_IN_PARTS = (
-    100_000_000  # declared ratings of a partitioned set; more would time out
-)
+# declared ratings of a partitioned set; more would time out
+LARGEST_IN_PARTS = 100_000_000
 EACH = 20  # ratings per person if undeclared
 # ratings of a synthetic data set that an address may request
 LARGEST_IN_ADDRESS = 20_000_000
 A_ROW = 100  # estimated ratings per person if their number is private
-BEST = (
-    "best"  # of methods for ratings: the best proven one that is known at the epsilon
-)
+# stands for the best proven method for ratings that is known at the epsilon
+BEST = "best"
 KIND = "sidebar.holds"  # in the session: the page's kind of data
 OWN = "data.own"  # in the session: its own data sets by id
-UNREAD = (
-    "data.unread"  # in the session: name of the uploaded file that no page uses yet
-)
+# in the session: name of the uploaded file that no page uses yet
+UNREAD = "data.unread"
 # sidebar values that each kind of data has separately
 OF_KIND = ("dataset", "algorithm", "delta", "row_count", "item_features")
 # default sidebar values of each kind

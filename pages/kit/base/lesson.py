@@ -17,9 +17,8 @@ SEAT = "seat"
 PLACE = "at"
 # in the address: the teacher looks at the class as a student, who counts from the first answer on
 PREVIEW = "preview"
-UNSENT = (
-    "lesson.unsent"  # in the session: why the server does not have the last answers
-)
+# in the session: why the server does not have the last answers
+UNSENT = "lesson.unsent"
 # prefixes of the session's keys that survive a change of the lesson's page
 STAYS = ("lesson.", "visitor.", "data.", "runs.")
 

@@ -43,9 +43,8 @@ def _slider_stops() -> tuple[float, ...]:
 EPSILONS = _slider_stops()
 EPSILON = "sidebar.epsilon"  # in the session: the epsilon of all pages
 UNMOVED = "sidebar.epsilon.unmoved"  # in the session: a page's default, not moved yet
-COMPLAINTS = (
-    "sidebar.complaints"  # in the session: what was wrong with the address or a box
-)
+# in the session: what was wrong with the address or a box
+COMPLAINTS = "sidebar.complaints"
 COMPLAINED_AT = "sidebar.complained"  # in the session: the choice at the complaint
 MOST = 2**53 - 1  # the largest integer that a browser represents exactly
 

@@ -27,7 +27,7 @@ NONE: PlotlySettings = MappingProxyType({})
 MOST_LINES = 9  # of a legend on the right
 LETTERS = 16  # in a row of that legend
 CACHE_SIZE = 200  # figures in memory
-# of an axis of shares: further down a method is far worse than no model
+# the lowest share on an axis: below it a method is far worse than no model
 LOWEST_SHARE = -0.5
 LABEL = 0.8  # opacity behind words, which lines may cross
 ROOMY = 0.3  # error rate on the diagonal above which words fit below the curve

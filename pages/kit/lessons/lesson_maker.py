@@ -261,7 +261,7 @@ def show_links(sequence: LessonSequence) -> None:
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
         path, _, query = address(link_token(sequence, TEACHER), "teach").partition("?")
-        # its address, from that of any page
+        # the address of the class view, made from that of any page
         lessons = urljoin(path, BY_ID["lessons"].section)
         st.code(f"{lessons}?{query}", language=None, wrap_lines=True)
         st.link_button("Open the class view", f"{lessons}?{query}", type="primary")

@@ -33,9 +33,8 @@ PROMISE = (
     " when the file is removed."
 )
 
-HELD_BEFORE = (
-    "odometer.held"  # in the session: totals when they were first shown, by data set
-)
+# in the session: totals when they were first shown, by data set
+HELD_BEFORE = "odometer.held"
 
 
 def decision_about(data_id: str, planned: Sequence[Charge]) -> Decision:

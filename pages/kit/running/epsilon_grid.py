@@ -29,9 +29,8 @@ from pages.kit.running import runs, time_estimate
 from pages.kit.running.run_request import RunRequest
 
 LOOK = 2.0  # seconds between updates of a filling grid
-WINNERS = (
-    "choose.selected"  # in the session: results of private selections, by specification
-)
+# in the session: results of private selections, by specification
+WINNERS = "choose.selected"
 
 
 def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:

@@ -24,9 +24,8 @@ AROUND = 0.4  # seconds of a run in addition to its training, by default
 UNKNOWN = 1.0  # training seconds per million values of a method never run before
 A_TRAINING = 0.005  # seconds of one training of an audit, by default
 STEPS = 10.0  # typical number of steps
-PART_READING = (
-    2.0  # seconds per million partitioned ratings to read, split and evaluate
-)
+# seconds per million partitioned ratings to read, split and evaluate
+PART_READING = 2.0
 A_DOCUMENT = 300  # distinct words of a typical document
 REFRESH = 60.0  # seconds until stored runs are read again
 _training_seconds: dict[str, float] = {}  # of one training of an audit, by algorithm

@@ -21,7 +21,7 @@ from dpmf_core.runs.tuning.choosing.declared_shape import is_declared
 
 # public, whatever the data; runs at these come with the package (`comparison.EPSILONS`)
 GRID = (0.5, 1.0, 2.0, 3.2, 5.0, 10.0)
-# of private data; each costs a run in every world
+# epsilons for private data; each costs a run in every world
 GRID_OF_WORLDS = (
     0.5,
     1.0,

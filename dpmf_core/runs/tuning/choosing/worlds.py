@@ -29,9 +29,8 @@ LARGEST_EPSILON = 1000.0
 SPARSE = 30
 REFERENCE = {"rank": 15, "attention": 16}
 OF_DENSE = {"steps": 24, "draws": 8}
-CURVE_POINTS = (
-    2  # of each run: nobody sees its curve, and each point costs an evaluation
-)
+# points of each run's curve, which is not shown: each costs an evaluation
+CURVE_POINTS = 2
 
 
 class WorldRuns:
