@@ -71,9 +71,8 @@ def official_archive(
         )
     except requests.RequestException as error:
         raise _failed(entry, error, url) from error
-    except (
-        ValueError
-    ) as error:  # pooch's error for a wrong checksum; it has removed the file
+    except ValueError as error:
+        # pooch raises it on a wrong checksum, after it has removed the file
         raise BadInput(
             f"The file at {url} does not have the published checksum (md5 {md5}). Nothing was"
             f" saved. Try again later, or download {url} in another way and run `{program()}"

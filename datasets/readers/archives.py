@@ -95,9 +95,8 @@ def _in_zip(archive: zipfile.ZipFile, path: Path) -> ArchiveMembers:
 
 def _in_tar(archive: tarfile.TarFile, path: Path) -> ArchiveMembers:
     files = {}
-    for (
-        member
-    ) in archive:  # unpacks as it goes, so each size is checked before its content
+    # the loop unpacks one member after the other, so each size is checked before its content
+    for member in archive:
         _require_safe(member.name, member.size, path)
         if member.isfile():
             files[member.name] = member

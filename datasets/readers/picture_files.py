@@ -184,9 +184,8 @@ def _picture_in(members: ArchiveMembers, name: str) -> "Iterator[Image.Image]":
         raise
     except Image.DecompressionBombError:
         raise Unusable(TOO_LARGE) from None
-    except (
-        Exception
-    ) as error:  # a damaged header makes the library raise almost anything
+    except Exception as error:
+        # a damaged header makes the library raise almost anything
         raise Unusable(DAMAGED_PICTURE) from error
 
 

@@ -34,9 +34,8 @@ class NoisyCurator:
         self._assumptions = assumptions
         self._run = uuid.uuid4().hex
         self._number = 0
-        self._held_of: dict[
-            Key, DisjointGroup
-        ] = {}  # the group whose rows made each stored state
+        # the group whose rows made each stored state
+        self._held_of: dict[Key, DisjointGroup] = {}
 
     @property
     def shape(self) -> Any:

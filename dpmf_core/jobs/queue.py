@@ -30,9 +30,8 @@ class Queue:
         # waiting tasks of each asker in their order; the first asker has the next turn
         self._lines: dict[str, list[Task]] = {}
         self._running: dict[Task, None] = {}
-        self._debts: dict[
-            str, float
-        ] = {}  # estimated seconds of each asker's unfinished work
+        # estimated seconds of each asker's unfinished work
+        self._debts: dict[str, float] = {}
         # places of waiting tasks; None after a change
         self._places: dict[Task, int] | None = None
 

@@ -83,11 +83,8 @@ def serve(connection: Connection, on_close: Callable[[], None] = lambda: None) -
         with contextlib.suppress(OSError):  # the listener is gone
             try:
                 connection.send((number, outcome))
-            except (
-                TypeError,
-                AttributeError,
-                ValueError,
-            ) as error:  # it cannot be pickled
+            # the outcome cannot be pickled
+            except (TypeError, AttributeError, ValueError) as error:
                 connection.send(
                     (number, RuntimeError(f"The run failed: {words_of(error)}"))
                 )

@@ -33,9 +33,8 @@ class Relation(StrEnum):
     REPLACE_ONE = "replace-one"
 
 
-MECHANISMS: dict[
-    str, type["Mechanism"]
-] = {}  # by name; subclasses with a name enter themselves
+# by name; subclasses with a name enter themselves
+MECHANISMS: dict[str, type["Mechanism"]] = {}
 
 
 @dataclass(frozen=True)

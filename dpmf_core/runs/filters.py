@@ -23,9 +23,8 @@ from dpmf_core.runs.specification import DataSpec
 Whole = TypeVar("Whole", bound=AnyData)
 Rated = TypeVar("Rated", Ratings, PartitionedRatings)
 COUNTS_KEPT = 4  # data sets in partitions whose item counts are cached
-_known_counts: dict[
-    str, tuple[bool, Any]
-] = {}  # by fingerprint: whether public, and the counts
+# by fingerprint: whether public, and the counts
+_known_counts: dict[str, tuple[bool, Any]] = {}
 
 
 def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> Whole:

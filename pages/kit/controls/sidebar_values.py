@@ -324,9 +324,8 @@ def prepare() -> None:
     if any(session_key(control.id) not in st.session_state for control in controls()):
         _start_from_address(first)
     dial(DEFAULT_EPSILON)
-    for (
-        control
-    ) in controls():  # what a lesson fixes, whatever the address or the browser says
+    # what a lesson fixes wins over the address and the browser
+    for control in controls():
         text = lesson.fixed_value(control.id)
         if text is not None:
             fixed = _read(control, text, first[control.id], "lesson")
