@@ -38,24 +38,26 @@ def verdict(report: str, errors: str, locked: int) -> tuple[list[str], int]:
     `report` and `errors`: what pip-audit wrote; locked: how many versions the lock file holds.
     """
     found = _dependencies(report)
-    audited = [it for it in found if "skip_reason" not in it]
-    vulnerable = [it for it in audited if it["vulns"]]
+    audited = [package for package in found if "skip_reason" not in package]
+    vulnerable = [package for package in audited if package["vulns"]]
     lines = []
-    for it in vulnerable:
-        names = ", ".join(known["id"] for known in it["vulns"])
+    for package in vulnerable:
+        names = ", ".join(known["id"] for known in package["vulns"])
         fixed = (
             ", ".join(
                 sorted(
                     {
                         version
-                        for known in it["vulns"]
+                        for known in package["vulns"]
                         for version in known["fix_versions"]
                     }
                 )
             )
             or "nowhere yet"
         )
-        lines.append(f"{it['name']} {it['version']}: {names}; fixed in {fixed}")
+        lines.append(
+            f"{package['name']} {package['version']}: {names}; fixed in {fixed}"
+        )
     if not audited:
         lines.append(
             f"NOT AUDITED: none of {len(found) or locked} locked packages could be looked up."
@@ -79,13 +81,9 @@ def _dependencies(report: str) -> list[dict[str, Any]]:
 
 def _reason(found: list[dict[str, Any]], errors: str) -> str:
     lines = [line.strip() for line in errors.splitlines() if line.strip()]
-    return (
-        f"e.g. {found[0]['skip_reason']}"
-        if found
-        else lines[-1]
-        if lines
-        else "it said nothing"
-    )
+    if found:
+        return f"e.g. {found[0]['skip_reason']}"
+    return lines[-1] if lines else "it said nothing"
 
 
 if __name__ == "__main__":

@@ -103,11 +103,14 @@ def _nearest(path: Path) -> list[Path]:
     """The tests that import a module; where there are none, those that import its importers, and so
     on.
     """
-    visited, front = {path}, {path}
+    visited = {path}
+    front = {path}
     while front:
-        importers = {file for it in front for file in _importers().get(_module(it), [])}
+        importers = {
+            file for changed in front for file in _importers().get(_module(changed), [])
+        }
         front = importers - visited
-        if tests := sorted(it for it in front if it.name.startswith("test_")):
+        if tests := sorted(file for file in front if file.name.startswith("test_")):
             return tests
         visited |= front
     return []

@@ -122,9 +122,10 @@ def _class(name: str, base: str, words: str, rows: Rows) -> Iterator[str]:
 def _facts(facts: dict[str, Fact]) -> Rows:
     for name, fact in facts.items():
         if name not in NAMED_FACTS:
-            kind = (
-                "str | Path" if fact.metavar.endswith("FILE") else type_text(fact.kind)
-            )
+            if fact.metavar.endswith("FILE"):
+                kind = "str | Path"
+            else:
+                kind = type_text(fact.kind)
             yield name, kind, fact.help.rstrip(".")
 
 
@@ -163,7 +164,8 @@ def _meanings(by_words: dict[str, list[str]]) -> str:
 
 def type_text(kind: Any) -> str:
     """A type as Python source, without its rules."""
-    origin, parts = get_origin(kind), get_args(kind)
+    origin = get_origin(kind)
+    parts = get_args(kind)
     if origin is Annotated:
         return type_text(parts[0])
     if origin in (typing.Union, UnionType):
@@ -175,7 +177,9 @@ def type_text(kind: Any) -> str:
     if origin is Literal or (isinstance(kind, type) and issubclass(kind, StrEnum)):
         choices = parts or [str(member) for member in kind]
         return f"Literal[{', '.join(map(repr, choices))}]"
-    return "None" if kind is NoneType else str(kind.__name__)
+    if kind is NoneType:
+        return "None"
+    return str(kind.__name__)
 
 
 def main() -> int:

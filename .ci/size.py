@@ -81,7 +81,8 @@ def imports() -> Arrows:
 def circles(arrows: Arrows) -> list[list[str]]:
     names = sorted({name for arrow in arrows for name in arrow})
     at = {name: place for place, name in enumerate(names)}
-    rows, columns = ([at[arrow[end]] for arrow in arrows] for end in (0, 1))
+    rows = [at[arrow[0]] for arrow in arrows]
+    columns = [at[arrow[1]] for arrow in arrows]
     table = coo_array(
         ([1] * len(rows), (rows, columns)), shape=(len(names), len(names))
     )
@@ -95,7 +96,9 @@ def circles(arrows: Arrows) -> list[list[str]]:
 
 def room(module: str) -> str:
     top, _, rest = module.partition(".")
-    return rest.partition(".")[0] if top == "dpmf_core" and rest else top
+    if top == "dpmf_core" and rest:
+        return rest.partition(".")[0]
+    return top
 
 
 def floors(arrows: Arrows) -> int:

@@ -31,7 +31,8 @@ def strings(node: ast.AST, skipped: set[ast.AST]) -> Iterator[tuple[int, str]]:
     """The strings below a node, f-strings whole; values in them as `{...}`."""
     if isinstance(node, ast.JoinedStr):
         parts = [
-            it.value if isinstance(it, ast.Constant) else "{...}" for it in node.values
+            part.value if isinstance(part, ast.Constant) else "{...}"
+            for part in node.values
         ]
         yield node.lineno, "".join(map(str, parts))
         return
@@ -50,8 +51,8 @@ def words(content: object) -> Iterator[str]:
     if isinstance(content, str):
         yield content
     elif isinstance(content, dict | list):
-        for it in content.values() if isinstance(content, dict) else content:
-            yield from words(it)
+        for value in content.values() if isinstance(content, dict) else content:
+            yield from words(value)
 
 
 def lines_of(path: Path, docs: bool) -> list[tuple[int, str]]:
@@ -66,16 +67,18 @@ def lines_of(path: Path, docs: bool) -> list[tuple[int, str]]:
         return [(line, text) for line, text in found if A_TEXT.search(text)]
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     comments = [
-        (it.start[0], it.string) for it in tokens if it.type == tokenize.COMMENT
+        (token.start[0], token.string)
+        for token in tokens
+        if token.type == tokenize.COMMENT
     ]
     return sorted(
         [*comments, *((node.lineno, text) for node, text in documented.items())]
     )
 
 
-for folder in [it for it in sys.argv[1:] if it != "--docs"]:
+for folder in [argument for argument in sys.argv[1:] if argument != "--docs"]:
     for path in sorted(
-        it for it in Path(folder).rglob("*") if it.suffix in (".py", ".toml")
+        path for path in Path(folder).rglob("*") if path.suffix in (".py", ".toml")
     ):
         print(f"\n=== {path}")
         for line, text in lines_of(path, "--docs" in sys.argv):

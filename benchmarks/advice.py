@@ -41,7 +41,8 @@ MEASURED = (0.1, 0.3)  # epsilons of a measurement
 NOISE_DRAWS = 200  # of a measurement, over all splits
 REFERENCES = ("bmf", "als")
 NO_EPSILON = 0.0
-ERROR, FLOOR = "person_rmse", "trivial_person_rmse"
+ERROR = "person_rmse"
+FLOOR = "trivial_person_rmse"
 NO_NOISE = 1e-9  # a deviation
 
 
@@ -238,7 +239,9 @@ def unpaid(tested: Tested, ratings: Ratings) -> UnpaidRange:
 
 def range_columns(expected: UnpaidRange, epsilon: float) -> dict[str, Any]:
     """The range at an epsilon, and the shape that it is of."""
-    gain, worth, share = expected.gain(epsilon), expected.worth, expected.share(epsilon)
+    gain = expected.gain(epsilon)
+    worth = expected.worth
+    share = expected.share(epsilon)
     shape = expected.runs.shape
     return {
         "users": shape.n_users,

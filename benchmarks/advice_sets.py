@@ -25,8 +25,14 @@ def _public(
     ratings: Ratings, name: str, rows: Any = slice(None), users: Any = None
 ) -> Ratings:
     """These rows as public data, without times and item features. users: new ids of the rows."""
-    numbers = ratings.users[rows] if users is None else users
-    n_users = ratings.n_users if users is None else int(users.max()) + 1
+    if users is None:
+        numbers = ratings.users[rows]
+    else:
+        numbers = users
+    if users is None:
+        n_users = ratings.n_users
+    else:
+        n_users = int(users.max()) + 1
     return Ratings.of(
         numbers,
         ratings.items[rows],

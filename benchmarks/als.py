@@ -42,9 +42,12 @@ from dpmf_core import kernels
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 
-RANKS, RIDGE, ROUNDS = (32, 64, 128), 1.0, 5
+RANKS = (32, 64, 128)
+RIDGE = 1.0
+ROUNDS = 5
 # what converged means: close to the best of both libraries' CG after so many iterations
-MOST_ITERATIONS, SLACK = 30, 0.001
+MOST_ITERATIONS = 30
+SLACK = 0.001
 
 Array = npt.NDArray[Any]
 # of user and item factors, after each iteration
@@ -79,7 +82,9 @@ class Problem:
 
 
 def dpmf(problem: Problem, iterations: int, observe: Observer, cg: bool) -> list[float]:
-    data, (U, V), took = problem.data, problem.start(), []
+    data = problem.data
+    (U, V) = problem.start()
+    took = []
     starts, order = data.by_item
     # added to the 1 of every cell: (c - 1) (c / (c - 1) - u . v)^2
     by_user = (data.by_user, data.items, 1 + 1 / data.values)
@@ -106,8 +111,10 @@ def implicit(
 ) -> list[float]:
     from implicit.cpu.als import AlternatingLeastSquares
 
-    data, took = problem.data, []
-    cells, shape = (data.users, data.items), (data.n_users, data.n_items)
+    data = problem.data
+    took = []
+    cells = (data.users, data.items)
+    shape = (data.n_users, data.n_items)
     matrix = csr_matrix((1 + data.values, cells), shape=shape)
     options = {
         "regularization": RIDGE,
@@ -183,8 +190,10 @@ def iteration_seconds(data: Ratings, rank: int) -> dict[str, dict[str, Any]]:
     ]
     return {
         name: {
-            "seconds": statistics.median(it[name] for it in rounds),
-            "interval": interval([it[name] / it["dpmf"] for it in rounds]),
+            "seconds": statistics.median(seconds[name] for seconds in rounds),
+            "interval": interval(
+                [seconds[name] / seconds["dpmf"] for seconds in rounds]
+            ),
         }
         for name in work
     }
@@ -217,7 +226,10 @@ def time_to_equal(data: Ratings, rank: int) -> dict[str, Any]:
             took[name].append(fit(problem, MOST_ITERATIONS, add_point, cg))
     best = min(curves[name][-1] for name in ("dpmf CG", "implicit CG"))
     iterations = {name: iterations_until(curve, best) for name, curve in curves.items()}
-    totals = {name: [sum(it[: iterations[name]]) for it in took[name]] for name in fits}
+    totals = {
+        name: [sum(seconds[: iterations[name]]) for seconds in took[name]]
+        for name in fits
+    }
     ratios = np.divide(totals["implicit CG"], totals["dpmf CG"])
     seconds = {
         name: statistics.median(total) if iterations[name] <= MOST_ITERATIONS else None
@@ -249,7 +261,7 @@ def main() -> None:
     results |= {"data": data.name, "ratings": len(data), "threads": 1}
     for part in measured:
         results[part] = {f"r {rank}": PARTS[part](data, rank) for rank in RANKS}
-    save("als", {name: it for name, it in results.items() if name != "machine"})
+    save("als", {name: result for name, result in results.items() if name != "machine"})
 
 
 if __name__ == "__main__":

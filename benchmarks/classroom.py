@@ -34,15 +34,11 @@ from dpmf_core.runs.store import Store
 from dpmf_core.teaching.lesson_links import LessonLink, LessonSequence, link_token
 
 # seconds: all students arrive; until memory is measured again
-OPENING, AFTER = (
-    10.0,
-    60.0,
-)
+OPENING = 10.0
+AFTER = 60.0
 # who leave during a training; who sweep and audit, upload, or attack
-LEAVERS, OTHERS = (
-    3,
-    3,
-)
+LEAVERS = 3
+OTHERS = 3
 LOCKED = {"dataset": "cinema-small", "algorithm": "dpals", "seed": "0"}
 FIRST = 5.0  # epsilon with which the link opens
 
@@ -52,7 +48,9 @@ class Watch(threading.Thread):
 
     def __init__(self, pid: int) -> None:
         super().__init__(daemon=True)
-        self.root, self.over, self.most = psutil.Process(pid), threading.Event(), 0.0
+        self.root = psutil.Process(pid)
+        self.over = threading.Event()
+        self.most = 0.0
 
     def now(self) -> float:
         """Resident memory in MB."""
@@ -78,12 +76,22 @@ async def whole_class(
             await student.learn(number, rng)
         return student
 
-    leavers, others, deeds = (0, 0, {}) if kind else (LEAVERS, OTHERS, hostile.DEEDS)
+    if kind:
+        leavers = 0
+        others = 0
+        deeds = {}
+    else:
+        leavers = LEAVERS
+        others = OTHERS
+        deeds = hostile.DEEDS
     over = asyncio.Event()
     tasks = {name: asyncio.create_task(do(base, over)) for name, do in deeds.items()}
-    learning = [one(it, random.Random(it)) for it in range(count - leavers - others)]
+    learning = [
+        one(number, random.Random(number)) for number in range(count - leavers - others)
+    ]
     leaving = [
-        hostile.leave(base, query, random.Random(500 + it)) for it in range(leavers)
+        hostile.leave(base, query, random.Random(500 + number))
+        for number in range(leavers)
     ]
     students, _ = await asyncio.gather(
         asyncio.gather(*learning), asyncio.gather(*leaving)
@@ -102,7 +110,7 @@ def right_texts(data: str, epsilon: float) -> set[str]:
     budget = {"epsilon": epsilon, "delta": 5e-5 if data == "cinema-small" else 5e-6}
     facts = {"data": {"id": data}, "algorithm": LOCKED["algorithm"], "budget": budget}
     runs = [run(RunSpec.parse(**facts, seed=draw)) for draw in range(DRAWS)]
-    errors = [float(it.record.metrics["rmse"]) for it in runs]
+    errors = [float(run.record.metrics["rmse"]) for run in runs]
     several = (itertools.combinations(errors, count + 1) for count in range(DRAWS))
     return {
         f"{statistics.median(some):.3f}"
@@ -148,19 +156,19 @@ def lesson(count: int, data: str, kind: bool, base: str, pid: int) -> dict[str, 
     query = f"class={link_token(LessonSequence.parse(steps=(link,)))}"
     watch = Watch(pid)
     asyncio.run(visit(base, query))  # the teacher looks first
-    before, seconds = watch.now(), sum(watch.root.cpu_times()[:2])
+    before = watch.now()
+    seconds = sum(watch.root.cpu_times()[:2])
     watch.start()
     began = time.perf_counter()
     students, others = asyncio.run(whole_class(base, query, count, kind))
-    took, seconds = (
-        time.perf_counter() - began,
-        sum(watch.root.cpu_times()[:2]) - seconds,
-    )
+    took = time.perf_counter() - began
+    seconds = sum(watch.root.cpu_times()[:2]) - seconds
     first = creation_times()
     answers = answer_figures(data, students)
     time.sleep(AFTER)
     asyncio.run(visit(base, query))  # the next visitor
-    after, second = watch.now(), creation_times()
+    after = watch.now()
+    second = creation_times()
     watch.over.set()
     return {
         "students": count,

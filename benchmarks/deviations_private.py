@@ -25,7 +25,9 @@ from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec
 
 Array = npt.NDArray[Any]
-DRAWS, TEST_SHARE, MOST_PER_USER = 3, 0.1, 80
+DRAWS = 3
+TEST_SHARE = 0.1
+MOST_PER_USER = 80
 DATA = DataSpec(id="rankone-20k", most_per_user=MOST_PER_USER)
 
 
@@ -86,7 +88,8 @@ def one_round_more(
     Y_star: Array, Omega: Array, inputs: jain.FrankWolfeInputs, top: jain.TopPair
 ) -> Array:
     """Users also step along the last released direction: T directions in T steps of 1/T."""
-    v, lambda_prime = np.zeros(Y_star.shape[1]), math.inf
+    v = np.zeros(Y_star.shape[1])
+    lambda_prime = math.inf
     slack = math.sqrt(inputs.sigma * math.log(len(v) / inputs.beta)) * len(v) ** 0.25
     Y = np.zeros(Y_star.shape)
     for t in range(inputs.T + 1):
@@ -133,7 +136,8 @@ def frank_wolfe_errors(seed: int) -> Mapping[str, float]:
 
 
 def svd_errors(seed: int) -> Mapping[str, float]:
-    world, rng = World.drawn(seed), np.random.default_rng([seed, 2])
+    world = World.drawn(seed)
+    rng = np.random.default_rng([seed, 2])
     predictions = jain.private_svd(
         world.M,
         world.Omega,
@@ -152,7 +156,8 @@ def svd_errors(seed: int) -> Mapping[str, float]:
 
 # ---- Chien et al. 2021 ---------------------------------------------------------------------------
 
-CHIEN_EPSILON, CHIEN_DELTA = 10.0, 1e-5
+CHIEN_EPSILON = 10.0
+CHIEN_DELTA = 1e-5
 RIDGE_OF_ITEMS = 1000.0
 
 
@@ -190,11 +195,9 @@ def large_ridge_of_items(noisy_gram: Array, noisy_side: Array, _lambda: float) -
     return SOLVE_ITEM(noisy_gram, noisy_side, RIDGE_OF_ITEMS)
 
 
-SOLVE_ITEM, USER_PROCEDURE, ORTHONORMAL = (
-    chien.solve_item,
-    chien.user_procedure,
-    chien.orthonormal,
-)
+SOLVE_ITEM = chien.solve_item
+USER_PROCEDURE = chien.user_procedure
+ORTHONORMAL = chien.orthonormal
 Run = Callable[[], tuple[Array, Array]]
 
 
@@ -240,7 +243,8 @@ def last_step(run: Run, M: Array, Omega: Array, inputs: chien.DPALSInputs) -> Ar
 
 
 def dpals_errors(seed: int) -> Mapping[str, float]:
-    world, inputs = World.drawn(seed), chien_inputs(seed)
+    world = World.drawn(seed)
+    inputs = chien_inputs(seed)
 
     def run() -> tuple[Array, Array]:
         return chien.dpals(world.M, world.Omega, inputs, chien_draws(world, seed))
@@ -275,9 +279,8 @@ OF_CHIEN = f"{ON} (ε = 10, k = 80, T = 3, Γ_u = 10, Γ_M = 0.5, λ = 0.02)"
 def cost(on: str, errors: Callable[[int], Mapping[str, float]], key: str) -> Cost:
     """The cost of one deviation, from errors by a seed: as printed under '', or by its key."""
     draws = [errors(seed) for seed in range(DRAWS)]
-    as_printed, ours = (
-        round(float(np.mean([it[name] for it in draws])), 6) for name in ("", key)
-    )
+    as_printed = round(float(np.mean([draw[""] for draw in draws])), 6)
+    ours = round(float(np.mean([draw[key] for draw in draws])), 6)
     return Cost(on=on, printed=as_printed, ours=ours, draws=DRAWS)
 
 

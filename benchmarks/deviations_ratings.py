@@ -25,7 +25,8 @@ from dpmf_core.runs.specification import Value
 
 Parameters = dict[str, Value]
 DRAWS = 3
-FILMS, WIDE_FILMS = "ml-100k", "cinema-small"  # the second's range is .5 to 5
+FILMS = "ml-100k"
+WIDE_FILMS = "cinema-small"  # its range is .5 to 5
 TITLES = {FILMS: "MovieLens 100K", WIDE_FILMS: "Cinema, 2,000 people"}
 
 
@@ -75,20 +76,25 @@ def held_out(
         predictions = model.predict(
             model.personal(parts.history), parts.test.users, parts.test.items
         )
-        bounds = ratings.bounds if clipped else UNCLIPPED
+        if clipped:
+            bounds = ratings.bounds
+        else:
+            bounds = UNCLIPPED
         errors.append(rmse(predictions.clip(*bounds), parts.test.values))
     return errors
 
 
 def _cost(data: str, printed: list[float], ours: list[float]) -> Cost:
-    means = (round(float(np.mean(it)), 5) for it in (printed, ours))
+    means = (round(float(np.mean(errors)), 5) for errors in (printed, ours))
     return Cost(on=TITLES[data], printed=next(means), ours=next(means), draws=DRAWS)
 
 
 def clipping(algorithm: str, parameters: Parameters, split_spec: SplitSpec) -> Cost:
-    plain, clipped = (
-        held_out(FILMS, split_spec, algorithm, {**parameters, "as_printed": True}, each)
-        for each in (False, True)
+    plain = held_out(
+        FILMS, split_spec, algorithm, {**parameters, "as_printed": True}, False
+    )
+    clipped = held_out(
+        FILMS, split_spec, algorithm, {**parameters, "as_printed": True}, True
     )
     return _cost(FILMS, plain, clipped)
 
@@ -100,9 +106,11 @@ def other_steps(
 
     Where the range is 1 to 5 the units are the same; where no step is shortened, only they differ.
     """
-    whole, shortened = (
-        held_out(data, split_spec, algorithm, {**parameters, "as_printed": each}, True)
-        for each in (True, False)
+    whole = held_out(
+        data, split_spec, algorithm, {**parameters, "as_printed": True}, True
+    )
+    shortened = held_out(
+        data, split_spec, algorithm, {**parameters, "as_printed": False}, True
     )
     return _cost(data, whole, shortened)
 

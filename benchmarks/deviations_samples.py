@@ -26,9 +26,13 @@ from dpmf_core.privacy import Budget, Calibration, Noise
 from dpmf_core.runs.specification import Value
 
 Array = npt.NDArray[Any]
-FACES, ON = "cbcl", "CBCL faces, ε = 0.5 a step, 20 steps"
+FACES = "cbcl"
+ON = "CBCL faces, ε = 0.5 a step, 20 steps"
 
-EPSILON, DELTA, STEPS, REPEATS = 0.5, 1e-5, 20, 20
+EPSILON = 0.5
+DELTA = 1e-5
+STEPS = 20
+REPEATS = 20
 
 
 def clipped(columns: Array) -> Array:
@@ -53,7 +57,10 @@ def statistics_with(deviations: frozenset[str], outliers: bool) -> Callable[...,
         tau_B: float,
         noise: printed.NormalDraws,
     ) -> tuple[Array, Array]:
-        H = clipped(H) if "columns of H" in deviations else unit(H)
+        if "columns of H" in deviations:
+            H = clipped(H)
+        else:
+            H = unit(H)
         if outliers and "columns of R" in deviations:
             V, R = clipped(V - R), np.zeros_like(R)
         elif outliers:
@@ -62,7 +69,9 @@ def statistics_with(deviations: frozenset[str], outliers: bool) -> Callable[...,
         def drawn(name: str, shape: tuple[int, int]) -> Array:
             Z = noise(name, shape)
             is_halved = name == "A" and "symmetric noise" in deviations
-            return (Z + Z.T) / 2 if is_halved else Z
+            if is_halved:
+                return (Z + Z.T) / 2
+            return Z
 
         A, B = plain(V, H, R, tau_A, tau_B, drawn)
         return (nearest_psd(A) if "semi-definite A" in deviations else A), B
@@ -111,13 +120,15 @@ def _cost(plain: float, ours: float) -> Cost:
 
 
 def of_printed(deviation: str, outliers: bool = False) -> Cost:
-    plain, ours = (private_faces(frozenset(it), outliers) for it in ((), (deviation,)))
+    plain = private_faces(frozenset(()), outliers)
+    ours = private_faces(frozenset((deviation,)), outliers)
     return _cost(plain, ours)
 
 
 def of_ours(**changed: Value) -> Cost:
     """Compare our algorithm with the source's noise, start and step with one that changes some."""
-    samples, objectives = catalogue().load(FACES), []
+    samples = catalogue().load(FACES)
+    objectives = []
     V, K = faces()
     budget = Budget(epsilon=EPSILON, delta=DELTA, calibration=Calibration.SOURCE)
     for more in ({}, changed):

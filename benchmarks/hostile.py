@@ -22,8 +22,10 @@ from benchmarks.student import SLIDER, Student
 
 SIDE = 64  # of the grid
 TRAININGS = 100_000
-SIZE, TIMES = 90_000_000, 6  # bytes of a file; uploads
-IDLE_SESSIONS, IDLE_UPLOADS = 252, 7
+SIZE = 90_000_000  # bytes of a file
+TIMES = 6  # uploads
+IDLE_SESSIONS = 252
+IDLE_UPLOADS = 7
 PAUSE = 2.0  # seconds from one attack to the next, and at most until a leaver leaves
 
 
@@ -91,7 +93,7 @@ async def attacks(base: str, over: asyncio.Event) -> dict[str, int]:
                 await student.set("data.file.ratings", value)
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(over.wait(), PAUSE)
-        answers["idle uploads"] = sum(not it.done() for it in waiting)
+        answers["idle uploads"] = sum(not upload.done() for upload in waiting)
         return dict(answers + Counter(student.messages))
 
 
@@ -128,7 +130,8 @@ async def put(
     student: Student, browser: httpx.AsyncClient, name: str, content: bytes
 ) -> tuple[FileUploaderState, int]:
     """Send a file as the page's uploader does; its widget's value, and the status, 0 if cut off."""
-    value, url = FileUploaderState(), await student.upload_address(name)
+    value = FileUploaderState()
+    url = await student.upload_address(name)
     info = value.uploaded_file_info.add(file_id=url.rpartition("/")[2], name=name)
     info.file_urls.file_id = info.file_id
     info.file_urls.upload_url = info.file_urls.delete_url = url
@@ -155,7 +158,8 @@ async def declare(browser: httpx.AsyncClient, url: str) -> None:
 
 def far_cell() -> bytes:
     """A spreadsheet with a value in the first and in the last possible cell."""
-    book, out = openpyxl.Workbook(), io.BytesIO()
+    book = openpyxl.Workbook()
+    out = io.BytesIO()
     book.active["A1"] = book.active["XFD1048576"] = 1
     book.save(out)
     return out.getvalue()

@@ -28,8 +28,11 @@ def measurements(name: str) -> pd.DataFrame:
     data = datasets.load(name)
     swept = [sweep(name, ["user-mean"], seeds=range(5))]
     facts = {"seeds": range(5), "delta": 1e-5, "relation": "replace-one"}
-    swept += [sweep(name, [it], epsilons=at, **facts) for it, at in EPSILONS.items()]
-    frame = pd.concat([it.frame() for it in swept])
+    swept += [
+        sweep(name, [data_set], epsilons=at, **facts)
+        for data_set, at in EPSILONS.items()
+    ]
+    frame = pd.concat([results.frame() for results in swept])
     sizes = {"data": name, "users": data.n_users, "items": data.n_items}
     return frame.assign(**sizes, epsilon=frame["epsilon"].fillna(0.0))[COLUMNS]
 
@@ -53,7 +56,10 @@ def equal_errors(frame: pd.DataFrame) -> Iterator[list[object]]:
             own = here["local-bias"].items()
             line = [Measured("", "local-bias", at, {}, (-value,)) for at, value in own]
             crossing = needed_epsilon(line, -error, digits=12)
-            reached = None if crossing is None else crossing.epsilon
+            if crossing is None:
+                reached = None
+            else:
+                reached = crossing.epsilon
             of_others = here["local-bias", 1.0], here["user-mean", 0.0]
             yield [name, users, epsilon, error, reached, *of_others]
 

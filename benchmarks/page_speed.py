@@ -39,7 +39,8 @@ from dpmf_core.runs.comparison import DRAWS, EPSILONS
 from dpmf_core.runs.store import Store
 from pages.kit.base.page_table import HOME, SECTIONS
 
-CHROMIUM, FLAGS = "/usr/bin/chromium", ["--no-sandbox", "--disable-gpu"]
+CHROMIUM = "/usr/bin/chromium"
+FLAGS = ["--no-sandbox", "--disable-gpu"]
 CLOCK = Path(__file__).with_suffix(".js")
 PATIENCE = 1200.0  # seconds until everything that a page asks for is stored
 DATA = "cinema"  # 20,000 people
@@ -50,7 +51,10 @@ STORED_EPSILONS = (
     5.0,
 )
 TOUR = ("Learn", "Explore", "Choose", "Verify", "Papers", "Start")  # the doors
-PATHS = {it.title: "/" if it.id == HOME else it.id for it in SECTIONS.values()}
+PATHS = {
+    section.title: "/" if section.id == HOME else section.id
+    for section in SECTIONS.values()
+}
 OTHER_PAGE = "clock.hero() === null && document.querySelector('h1') !== null"
 PLACE = "(_, it) => Math.log(it[0] / it[1]) / Math.log(it[2] / it[1])"
 EMPTY_TITLE = "An empty page"
@@ -162,14 +166,10 @@ class Bench(Browser):
 
     def drag(self, _: int) -> float:
         """Hold the handle and move it to a neighbouring measured epsilon."""
-        page, rail = (
-            self.page,
-            self.page.get_by_test_id("stSidebar").get_by_role("slider"),
-        )
-        box, ends = (
-            rail.bounding_box(),
-            [rail.get_attribute(f"aria-value{it}") for it in ("min", "max")],
-        )
+        page = self.page
+        rail = self.page.get_by_test_id("stSidebar").get_by_role("slider")
+        box = rail.bounding_box()
+        ends = [rail.get_attribute(f"aria-value{end}") for end in ("min", "max")]
         y = box["y"] + box["height"] / 2
         shares = (
             rail.evaluate(PLACE, [epsilon, *map(float, ends)]) for epsilon in (2.0, 5.0)
@@ -208,7 +208,10 @@ class Bench(Browser):
     def section(self, turn: int) -> float:
         """Open the next section of the tour."""
         name = TOUR[turn % len(TOUR)]
-        drawn = "clock.hero() !== null" if name == "Explore" else OTHER_PAGE
+        if name == "Explore":
+            drawn = "clock.hero() !== null"
+        else:
+            drawn = OTHER_PAGE
         end = f"location.pathname.endsWith('{PATHS[name]}') && clock.idle() && {drawn}"
         seconds = look(self.page, "click", end, lambda: self.go(name))
         quiet(self.page)
@@ -225,7 +228,9 @@ CLOCKS = {  # what is measured, from which epsilon, and the seconds wanted
 }
 # the same for an empty page
 YARDSTICKS = {"link": Browser.first_visit, "link, cached": Browser.later_visit}
-HERE, OTHER, EMPTY = "this folder", "the other", "an empty page"
+HERE = "this folder"
+OTHER = "the other"
+EMPTY = "an empty page"
 # seconds by server and by measurement, in turns
 Looks = dict[str, dict[str, list[float]]]
 
@@ -238,7 +243,10 @@ def measured(benches: Mapping[str, Bench], empty: Browser, repeats: int) -> Look
     for name, (clock, start, _) in CLOCKS.items():
         for bench in benches.values():
             bench.stand(start)
-        times = max(repeats, len(TOUR)) if name == "page" else repeats
+        if name == "page":
+            times = max(repeats, len(TOUR))
+        else:
+            times = repeats
         for turn in range(times):
             for server, bench in benches.items():
                 looks[server][name].append(clock(bench, turn))
@@ -323,7 +331,8 @@ def main() -> None:
         empty = Browser(chromium, base, f"clock.says('{EMPTY_TITLE}')")
         looks = measured(benches, empty, arguments.repeats)
     print(table(looks))
-    clocks, yardsticks = summary(looks[HERE]), summary(looks[EMPTY])
+    clocks = summary(looks[HERE])
+    yardsticks = summary(looks[EMPTY])
     save("page_speed", {"data": DATA, "clocks": clocks, "empty": yardsticks})
 
 

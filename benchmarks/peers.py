@@ -53,10 +53,11 @@ def dpmf(parts: Parts, seed: int, algorithm_id: str) -> Points:
                 yield model, model.personal(data)
 
     columns = [parts[name] for name in ("users", "items", "values")]
-    for _ in train(*(it[columns[0] < 50] for it in columns)):
+    for _ in train(*(column[columns[0] < 50] for column in columns)):
         continue  # compiles
     points: Points = []
-    began, seconds = time.process_time(), 0.0
+    began = time.process_time()
+    seconds = 0.0
     for model, personal in train(*columns):
         seconds += time.process_time() - began
         predictions = model.predict(personal, parts["test_users"], parts["test_items"])
@@ -145,8 +146,10 @@ def myfm(parts: Parts, seed: int) -> Points:
     from myfm import MyFMRegressor, RelationBlock
     from scipy import sparse
 
-    users, items = parts["users"], parts["items"]
-    n, m = parts["n_users"], parts["n_items"]
+    users = parts["users"]
+    items = parts["items"]
+    n = parts["n_users"]
+    m = parts["n_items"]
     counts = np.maximum(np.bincount(users, minlength=n), 1)
     rated = sparse.csr_matrix((counts[users] ** -0.5, (users, items)), shape=(n, m))
     sides = (
@@ -155,17 +158,13 @@ def myfm(parts: Parts, seed: int) -> Points:
     )
 
     def relations(*pairs: Any) -> list[Any]:
-        return [RelationBlock(*it) for it in zip(pairs, sides, strict=True)]
+        return [RelationBlock(*pair) for pair in zip(pairs, sides, strict=True)]
 
-    model, values = (
-        MyFMRegressor(rank=32, random_seed=seed),
-        parts["values"].astype(float),
-    )
+    model = MyFMRegressor(rank=32, random_seed=seed)
+    values = parts["values"].astype(float)
     options = {"n_iter": 150, "n_kept_samples": 112, "group_shapes": [n, m, m]}
-    trained, tested = (
-        relations(users, items),
-        relations(parts["test_users"], parts["test_items"]),
-    )
+    trained = relations(users, items)
+    tested = relations(parts["test_users"], parts["test_items"])
     return one_point(
         parts,
         lambda: model.fit(None, values, X_rel=trained, **options),
@@ -202,11 +201,14 @@ def train(library: str, file: str, seed: str) -> None:
     """Train on a file's users, items and values of both parts, and print JSON."""
     with np.load(file) as arrays:
         parts = {
-            it: arrays[it] if arrays[it].ndim else int(arrays[it])
-            for it in arrays.files
+            name: arrays[name] if arrays[name].ndim else int(arrays[name])
+            for name in arrays.files
         }
     points = LIBRARIES[library](parts, int(seed))
-    found = version(PEERS[library][0]) if library in PEERS else ""
+    if library in PEERS:
+        found = version(PEERS[library][0])
+    else:
+        found = ""
     print(json.dumps({"points": points, "peak_mb": peak_mb(), "version": found}))
 
 
@@ -242,12 +244,14 @@ def cost(
     rounds: list[dict[str, dict[str, Any]]], library: str, title: str
 ) -> dict[str, Any]:
     """A library's medians."""
-    last = [it[library]["points"][-1] for it in rounds]
+    last = [measured[library]["points"][-1] for measured in rounds]
     return {
         "title": title,
-        "rmse": statistics.median(it["rmse"] for it in last),
-        "seconds": statistics.median(it["seconds"] for it in last),
-        "peak_mb": statistics.median(it[library]["peak_mb"] for it in rounds),
+        "rmse": statistics.median(point["rmse"] for point in last),
+        "seconds": statistics.median(point["seconds"] for point in last),
+        "peak_mb": statistics.median(
+            measured[library]["peak_mb"] for measured in rounds
+        ),
     }
 
 
@@ -260,15 +264,18 @@ def comparison(rounds: list[dict[str, dict[str, Any]]], peer: str) -> dict[str, 
 
     _, title, rival = PEERS[peer]
     ratios = []
-    for it in rounds:
-        target = it[peer]["points"][-1]
+    for measured in rounds:
+        target = measured[peer]["points"][-1]
         enough = (
             own["seconds"]
-            for own in it[rival]["points"]
+            for own in measured[rival]["points"]
             if own["rmse"] <= target["rmse"]
         )
         ratios += [target["seconds"] / seconds for seconds in list(enough)[:1]]
-    sooner = interval(ratios) if len(ratios) == len(rounds) else None
+    if len(ratios) == len(rounds):
+        sooner = interval(ratios)
+    else:
+        sooner = None
     whole_title = f"{title} {rounds[0][peer]['version']}"
     return {**cost(rounds, peer, whole_title), "dpmf_sooner": sooner}
 
@@ -286,15 +293,24 @@ def main() -> None:
         **dict.fromkeys(OWN, sys.executable),
         "surprise": arguments.surprise_python,
     }
-    data, rounds = movielens_or_simulated(), []
+    data = movielens_or_simulated()
+    rounds = []
     with tempfile.TemporaryDirectory() as folder:
         for seed in range(arguments.repeats):
             write(data, seed, file := Path(folder) / f"{seed}.npz")
             rounds.append(
-                {it: measurement(pythons[it], it, file, seed) for it in pythons}
+                {
+                    library: measurement(pythons[library], library, file, seed)
+                    for library in pythons
+                }
             )
-            print({it: result["points"][-1] for it, result in rounds[-1].items()})
-    own = {it: cost(rounds, it, title) for it, title in OWN.items()}
+            print(
+                {
+                    library: result["points"][-1]
+                    for library, result in rounds[-1].items()
+                }
+            )
+    own = {library: cost(rounds, library, title) for library, title in OWN.items()}
     peers = {peer: comparison(rounds, peer) for peer in PEERS}
     save(
         "peers",

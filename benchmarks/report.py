@@ -44,10 +44,8 @@ def skewed_ratings(count: int, n_users: int, n_items: int) -> Ratings:
     items = np.minimum(n_items * random.random(draws) ** 3.2, n_items - 1).astype(
         np.int32
     )
-    values, sizes = (
-        random.integers(1, 11, draws) / 2,
-        {"n_users": n_users, "n_items": n_items},
-    )
+    values = random.integers(1, 11, draws) / 2
+    sizes = {"n_users": n_users, "n_items": n_items}
     return Ratings.of(users, items, values, **sizes, bounds=(0.5, 5.0), public=True)
 
 
@@ -92,21 +90,25 @@ def serving(
 def machine() -> dict[str, Any]:
     """The processor, the cores usable by this process, and versions of Python and libraries."""
     info = Path("/proc/cpuinfo")
-    lines = info.read_text().splitlines() if info.exists() else []
+    if info.exists():
+        lines = info.read_text().splitlines()
+    else:
+        lines = []
     names = [
         line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")
     ]
-    cores = (
-        len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count()
-    )
+    if hasattr(os, "sched_getaffinity"):
+        cores = len(os.sched_getaffinity(0))
+    else:
+        cores = os.cpu_count()
     return {
         "cpu": [*names, platform.processor()][0],
         "cores": cores,
         "python": platform.python_version(),
         "libraries": {
-            it.name: it.version for it in distributions() if it.name in LIBRARIES
+            package.name: package.version
+            for package in distributions()
+            if package.name in LIBRARIES
         },
     }
 

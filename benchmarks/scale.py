@@ -59,12 +59,12 @@ COMMANDED = {
 BUDGET = Budget(epsilon=1.0, delta=1e-8)
 ROOT = Path(__file__).parents[1]
 # of the unsorted table, with repeats
-N_RATINGS, N_USERS, N_FILMS = (
-    11_000_000,
-    70_000,
-    10_000,
-)
-FIRST, LAST = 789_652_009, 1_231_131_736  # seconds since 1970 of its ratings
+N_RATINGS = 11_000_000
+N_USERS = 70_000
+N_FILMS = 10_000
+# of its ratings, in seconds since 1970
+FIRST = 789_652_009
+LAST = 1_231_131_736
 
 # ---- tables --------------------------------------------------------------------------------------
 
@@ -149,7 +149,7 @@ def fit_command(algorithm: str, *options: str) -> dict[str, Any]:
         kernels.mkdir(parents=True, exist_ok=True)
         (Path(folder) / "compiled").symlink_to(kernels)
         cost(*command, "--dataset", "cinema-small", DPMF_DATA=folder)  # compiles
-        options = tuple(it.format(folder=folder) for it in options)
+        options = tuple(option.format(folder=folder) for option in options)
         answer, taken = cost(*command, *options, DPMF_DATA=folder)
     figures = json.loads(answer).get("metrics", {})  # the JSON of private data has none
     return {"algorithm": algorithm, **taken, "rmse": figures.get("rmse")}
@@ -170,7 +170,10 @@ def whole_runs(part: str, only: list[str] | None) -> Iterator[dict[str, Any]]:
         data = {
             name: (name, "--curve-points", "2") for name in ("cinema-10m", "cinema-1b")
         }
-    column = "table" if part == "csv" else "dataset"
+    if part == "csv":
+        column = "table"
+    else:
+        column = "dataset"
     for name, options in data.items():
         for algorithm in only or COMMANDED[part]:
             yield {column: name, **fit_command(algorithm, "--dataset", *options)}
@@ -181,13 +184,19 @@ def whole_runs(part: str, only: list[str] | None) -> Iterator[dict[str, Any]]:
 
 def imports(millions: int) -> dict[str, Any]:
     """Time and memory of an import of a table into partitions."""
-    name, text = f"scale-{millions}m", millions <= 10
+    name = f"scale-{millions}m"
+    text = millions <= 10
     source = f"{sorted_table(millions, text)}?bounds=0.5,5&users={millions * 10_000}"
     _, taken = cost(
         "dpmf", "datasets", "import", name, source, "--partitioned", "--replace"
     )
-    sizes = [it.stat().st_size for it in partitions.folder_of(name).glob("*.parquet")]
-    kind = "csv" if text else "parquet"
+    sizes = [
+        file.stat().st_size for file in partitions.folder_of(name).glob("*.parquet")
+    ]
+    if text:
+        kind = "csv"
+    else:
+        kind = "parquet"
     return {"millions": millions, "from": kind, **taken, "disk_mb": sum(sizes) / 1e6}
 
 
@@ -217,7 +226,8 @@ def fit(algorithm: str, people: People, tables: Mapping[str, Any]) -> Any:
     tables: what a non-private algorithm holds in memory.
     """
     private = issubclass(algorithms.find(algorithm), PrivateAlgorithm)
-    shape, plan = people.shape, NOTHING
+    shape = people.shape
+    plan = NOTHING
     method: Any = algorithms.build(algorithm, {}, shape, BUDGET if private else None)
     if private:
         plan = method.plan(shape, calibrate(lambda at: method.plan(shape, at), BUDGET))
@@ -241,7 +251,10 @@ def people_in(
         return in_parts(
             PartitionedTable(stored) if samples else stored, Path(folder)
         ), {}
-    train = of_ratings(ratings) if samples else ratings
+    if samples:
+        train = of_ratings(ratings)
+    else:
+        train = ratings
     return in_memory(train), {"train": train}
 
 
@@ -252,13 +265,18 @@ def one_fit(name: str, algorithm: str, place: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         # compiles
         fit(algorithm, *people_in("memory", low_rank(n_users=50), samples, folder))
-        loaded = ratings if place == "disk" else ratings.together()
+        if place == "disk":
+            loaded = ratings
+        else:
+            loaded = ratings.together()
         people, tables = people_in(place, loaded, samples, folder)
-        began, before = time.perf_counter(), time.process_time()
+        began = time.perf_counter()
+        before = time.process_time()
         model = fit(algorithm, people, tables)
-        seconds, processor = time.perf_counter() - began, time.process_time() - before
+        seconds = time.perf_counter() - began
+        processor = time.process_time() - before
     row = {"seconds": seconds, "processor_seconds": processor, "peak_mb": peak_mb()}
-    arrays = b"".join(it.tobytes() for it in model.arrays.values())
+    arrays = b"".join(array.tobytes() for array in model.arrays.values())
     row["nanoseconds_a_rating"] = processor / int(ratings.item_counts().sum()) * 1e9
     return row | {"model": hashlib.sha256(arrays).hexdigest()}
 
@@ -272,13 +290,16 @@ def put(name: str, kind: str, row: dict[str, Any]) -> None:
 
     def of(row: dict[str, Any]) -> list[Any]:
         return [
-            row.get(it) for it in ("millions", "table", "dataset", "algorithm", "place")
+            row.get(key)
+            for key in ("millions", "table", "dataset", "algorithm", "place")
         ]
 
     record = json.loads((RESULTS / f"{name}.json").read_text("utf-8"))
     del record["machine"]
-    rows = [it for it in record[kind] if of(it) != of(row)]
-    record[kind] = sorted([*rows, row], key=lambda it: it.get("millions", 0))
+    rows = [other for other in record[kind] if of(other) != of(row)]
+    record[kind] = sorted(
+        [*rows, row], key=lambda measured: measured.get("millions", 0)
+    )
     save(name, record)
 
 

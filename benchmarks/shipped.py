@@ -46,10 +46,13 @@ from pages.explore.person_shown import LIST_LENGTH, LISTS, PERSON
 from pages.kit.first_views.matched_parts import MATCHED_PARTS, match_parts
 from pages.start.you import FILMS, films_to_rate
 
-EXACT, CLOSE = 1e-9, 1e-4  # relative tolerances
+# relative tolerances
+EXACT = 1e-9
+CLOSE = 1e-4
 # parts of a record that say where and when it was made
 OWN = frozenset({"seconds", "peak_mb", "created", "versions", "cached"})
-PNG, SHADES = "iVBOR", 2  # how a picture begins; tolerance of its pixels, of 255
+PNG = "iVBOR"  # how a picture begins
+SHADES = 2  # tolerance of its pixels, of 255
 EXACTLY = frozenset({"epsilon", "ledger", "delta"})
 
 
@@ -63,7 +66,7 @@ def sample() -> list[RunSpec]:
 
 def compute(wanted: Iterable[RunSpec]) -> dict[str, RunRecord]:
     """Records by identity, computed where the store lacks them."""
-    specs = {identity(it): it for it in wanted}
+    specs = {identity(spec): spec for spec in wanted}
     records = {}
     for spec, outcome in engine().sweep(specs.values()):
         if isinstance(outcome, Exception):
@@ -153,12 +156,14 @@ def differences(
     """Differences between two sets of shipped runs beyond the tolerances, one line each."""
     lines = [f"{name}: only in one of them" for name in old.keys() ^ new.keys()]
     for name in old.keys() & new.keys():
-        before, after = (
-            json.loads(to_json(it[name].record.to_dict())) for it in (old, new)
-        )
+        before = json.loads(to_json(old[name].record.to_dict()))
+        after = json.loads(to_json(new[name].record.to_dict()))
         before["model"] = _as_read(before["model"], after["model"])
         for part in (before.keys() | after.keys()) - OWN:
-            tolerance = EXACT if part in EXACTLY else CLOSE
+            if part in EXACTLY:
+                tolerance = EXACT
+            else:
+                tolerance = CLOSE
             lines += _apart(
                 f"{name}: {part}", before.get(part), after.get(part), tolerance
             )
@@ -166,7 +171,7 @@ def differences(
             f"{name}: shown", old[name].view_data, new[name].view_data, CLOSE
         )
         arrays = (
-            {key: it.tolist() for key, it in one[name].arrays.items()}
+            {key: array.tolist() for key, array in one[name].arrays.items()}
             for one in (old, new)
         )
         lines += _apart(f"{name}: model", *arrays, CLOSE)
@@ -183,13 +188,14 @@ def _as_read(settings: Mapping[str, Any], new: Mapping[str, Any]) -> Mapping[str
 
 def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
     """Where two JSON values differ."""
-    both = [dict(_leaves(place, it)) for it in (old, new)]
+    both = [dict(_leaves(place, record)) for record in (old, new)]
     pairs = {
-        it: (both[0].get(it), both[1].get(it)) for it in both[0].keys() | both[1].keys()
+        key: (both[0].get(key), both[1].get(key))
+        for key in both[0].keys() | both[1].keys()
     }
     return [
-        f"{it}: {a!r:.60} and {b!r:.60}"
-        for it, (a, b) in pairs.items()
+        f"{key}: {a!r:.60} and {b!r:.60}"
+        for key, (a, b) in pairs.items()
         if not _same(a, b, tolerance)
     ]
 
@@ -197,10 +203,10 @@ def _apart(place: str, old: Any, new: Any, tolerance: float) -> list[str]:
 def _leaves(place: str, value: Any) -> Iterator[tuple[str, Any]]:
     """All values in a JSON value by their places."""
     if isinstance(value, Mapping | list | tuple):
-        for key, it in (
+        for key, inner in (
             value.items() if isinstance(value, Mapping) else enumerate(value)
         ):
-            yield from _leaves(f"{place}.{key}", it)
+            yield from _leaves(f"{place}.{key}", inner)
     else:
         yield place, value
 
@@ -230,13 +236,17 @@ def main() -> None:
         records = compute(sample() if partly else first_views.every_run())
         old = shipped_runs.everything()
         if partly:  # what is not computed anew is taken as it is
-            old = {name: it for name, it in old.items() if name in records}
-            runs = {name: old[name]._replace(record=it) for name, it in records.items()}
-        else:
-            values, models = dict(_first_view_values()), _models()
+            old = {name: run for name, run in old.items() if name in records}
             runs = {
-                name: ShippedRun(it, values.get(name, {}), models.get(name, {}))
-                for name, it in records.items()
+                name: old[name]._replace(record=record)
+                for name, record in records.items()
+            }
+        else:
+            values = dict(_first_view_values())
+            models = _models()
+            runs = {
+                name: ShippedRun(record, values.get(name, {}), models.get(name, {}))
+                for name, record in records.items()
             }
         engine().close()
     if not arguments.check:

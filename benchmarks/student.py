@@ -34,8 +34,13 @@ class Student:
     """
 
     def __init__(self, base: str, query: str, page: str = "", cookie: str = "") -> None:
-        self._base, self._page, self._query = base, page, query
-        self._headers = {"Cookie": cookie} if cookie else {}
+        self._base = base
+        self._page = page
+        self._query = query
+        if cookie:
+            self._headers = {"Cookie": cookie}
+        else:
+            self._headers = {}
         self._hash = self._session = ""  # of the open page; the session's id
         self.answers: list[float] = []
         self.drawings: list[float] = []
@@ -89,7 +94,8 @@ class Student:
 
     async def move(self, epsilon: float) -> None:
         """Move epsilon, and wait until the page answers and has been drawn once."""
-        began, card = time.perf_counter(), f"ε = {epsilon:.2f} ("
+        began = time.perf_counter()
+        card = f"ε = {epsilon:.2f} ("
 
         def answered() -> bool:
             said = any(card in text for text in self._texts.values())
@@ -116,8 +122,12 @@ class Student:
         """The RMSE that the first view shows now if it is for this epsilon, else ''."""
         if not self._story or self._story["stale"] or self._story["epsilon"] != epsilon:
             return ""
-        points = [it for it in self._story["points"] if it["epsilon"] == epsilon]
-        return f"{points[0]['error']['median']:.3f}" if points else ""
+        points = [
+            point for point in self._story["points"] if point["epsilon"] == epsilon
+        ]
+        if points:
+            return f"{points[0]['error']['median']:.3f}"
+        return ""
 
     async def set(self, key: str, value: Value) -> None:
         """Give a widget a value once it is there, and wait until the page has been drawn.
@@ -153,7 +163,10 @@ class Student:
     async def _rerun(self, fragment: str = "", **widgets: Value) -> None:
         message = BackMsg()
         # a session that was redirected to another page stays there
-        message.rerun_script.page_name = "" if self._hash else self._page
+        if self._hash:
+            message.rerun_script.page_name = ""
+        else:
+            message.rerun_script.page_name = self._page
         message.rerun_script.page_script_hash = self._hash
         message.rerun_script.query_string = self._query
         message.rerun_script.context_info.url = (
@@ -161,10 +174,8 @@ class Student:
         )
         message.rerun_script.context_info.timezone = "UTC"
         if fragment:
-            message.rerun_script.fragment_id, message.rerun_script.is_auto_rerun = (
-                fragment,
-                True,
-            )
+            message.rerun_script.fragment_id = fragment
+            message.rerun_script.is_auto_rerun = True
         else:
             self._idle.clear()
         self._states |= {self._ids[key]: value for key, value in widgets.items()}
@@ -181,7 +192,7 @@ class Student:
             else:
                 state.double_value = value
         self._states = {
-            it: value for it, value in self._states.items() if value is not True
+            key: value for key, value in self._states.items() if value is not True
         }
         await self.send(message)
 
@@ -210,7 +221,9 @@ class Student:
             elif kind == "stop_auto_rerun":
                 self._stop_reruns(message.stop_auto_rerun.fragment_id)
             elif kind == "file_urls_response":
-                urls = [it.upload_url for it in message.file_urls_response.file_urls]
+                urls = [
+                    file.upload_url for file in message.file_urls_response.file_urls
+                ]
                 self._addresses.put_nowait("".join(urls))
             elif kind == "page_info_changed":
                 self._query = message.page_info_changed.query_string
@@ -227,7 +240,8 @@ class Student:
             return
         self._stop_reruns()
         self._texts.clear()
-        self._story, self._waiting = {}, False
+        self._story = {}
+        self._waiting = False
 
     def _draw(self, message: ForwardMsg) -> None:
         element = message.delta.new_element
@@ -252,7 +266,8 @@ class Student:
 
     def _hold(self, ident: str, body: Any) -> None:
         """Keep the value of a box or a slider: its first, or one that the server sets."""
-        kind, new = type(body).__name__, ident not in self._states
+        kind = type(body).__name__
+        new = ident not in self._states
         if kind == "NumberInput" and body.set_value:
             self._states[ident] = body.value
         # an empty box says nothing
@@ -270,6 +285,6 @@ class Student:
 
     def _stop_reruns(self, fragment: str = "") -> None:
         """Stop redrawing one fragment, or all."""
-        for it in [fragment] if fragment else list(self._reruns):
-            if task := self._reruns.pop(it, None):
+        for redrawn in [fragment] if fragment else list(self._reruns):
+            if task := self._reruns.pop(redrawn, None):
                 task.cancel()

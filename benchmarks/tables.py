@@ -51,17 +51,23 @@ def medians(frame: pd.DataFrame, metric: str) -> pd.DataFrame:
 
 def decimals(value: float | None, digits: int) -> str:
     """A printed number; a dash for None."""
-    return "-" if pd.isna(value) else f"{value:.{digits}f}"
+    if pd.isna(value):
+        return "-"
+    return f"{value:.{digits}f}"
 
 
 def spread(interval: Sequence[float]) -> str:
     """The interval of a median ratio."""
     low, high = interval
-    return f"{low:.1f} to {high:.1f}" if high < 10 else f"{low:.0f} to {high:.0f}"
+    if high < 10:
+        return f"{low:.1f} to {high:.1f}"
+    return f"{low:.0f} to {high:.0f}"
 
 
 def minutes(seconds: float) -> str:
-    return f"{seconds:.0f} s" if seconds < 100 else f"{seconds / 60:.0f} min"
+    if seconds < 100:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min"
 
 
 def bold_smallest(rows: Rows) -> Rows:
@@ -69,7 +75,9 @@ def bold_smallest(rows: Rows) -> Rows:
     smallest = [min(column, key=number) for column in list(zip(*rows, strict=True))[1:]]
 
     def in_bold(cell: str, best: str) -> str:
-        return f"**{cell}**" if number(cell) == number(best) else cell
+        if number(cell) == number(best):
+            return f"**{cell}**"
+        return cell
 
     return [[row[0], *map(in_bold, row[1:], smallest)] for row in rows]
 
@@ -77,7 +85,9 @@ def bold_smallest(rows: Rows) -> Rows:
 def number(cell: str) -> float:
     """The number at the start of a cell; infinity for a dash."""
     first = cell.split()[0]
-    return float("inf") if first == "-" else float(first)
+    if first == "-":
+        return float("inf")
+    return float(first)
 
 
 # ---- accuracy ------------------------------------------------------------------------------------
@@ -98,7 +108,11 @@ def by_epsilon(
     """
     table = medians(frame, metric)
     ceilings = [table[-1.0].get(f"{label}, without noise") for label in names]
-    epsilons = [it for it in table.columns if table.loc[list(names), it].notna().any()]
+    epsilons = [
+        epsilon
+        for epsilon in table.columns
+        if table.loc[list(names), epsilon].notna().any()
+    ]
     head = ["ε", *(f"{epsilon:g}" for epsilon in epsilons)]
     rows = [
         [title, *_cells(table, label, epsilons, digits)]
@@ -107,9 +121,11 @@ def by_epsilon(
     if any(ceilings):
         head.append("no noise")
         rows = [
-            [*row, decimals(it, digits)] for row, it in zip(rows, ceilings, strict=True)
+            [*row, decimals(ceiling, digits)]
+            for row, ceiling in zip(rows, ceilings, strict=True)
         ]
-    rows = bold_smallest(rows) if best else rows
+    if best:
+        rows = bold_smallest(rows)
     if theirs:
         rows = [
             _with_brackets(row, _cells(table, f"{label}{theirs}", epsilons, digits))
@@ -127,7 +143,10 @@ def _cells(
 
 
 def _with_brackets(row: list[str], others: list[str]) -> list[str]:
-    return [row[0], *(f"{own} ({it})" for own, it in zip(row[1:], others, strict=True))]
+    return [
+        row[0],
+        *(f"{own} ({other})" for own, other in zip(row[1:], others, strict=True)),
+    ]
 
 
 def levels(
@@ -136,7 +155,7 @@ def levels(
     """`ALS 0.833, SGD-MF 0.849`: medians of methods that take no epsilon."""
     of_label = medians(frame, metric)[-1.0]
     return ", ".join(
-        f"{title} {of_label[it]:.{digits}f}" for it, title in names.items()
+        f"{title} {of_label[label]:.{digits}f}" for label, title in names.items()
     )
 
 
@@ -146,7 +165,10 @@ def references(frame: pd.DataFrame, metric: str, names: Mapping[str, str]) -> st
     names: their titles by label, in this order.
     """
     floor, best, *others = levels(frame, metric, names).split(", ")
-    also = f" Others without privacy: {', '.join(others)}." if others else ""
+    if others:
+        also = f" Others without privacy: {', '.join(others)}."
+    else:
+        also = ""
     return f"Without a model: {floor}. Best known without privacy: {best}.{also}"
 
 
@@ -162,7 +184,10 @@ def sketch() -> str:
     rows = [
         [
             f"γ = {gain:g}",
-            *(f"{it.rmse:.3f} ({it.kl:.3f})" for it in cells.loc[gain].itertuples()),
+            *(
+                f"{cell.rmse:.3f} ({cell.kl:.3f})"
+                for cell in cells.loc[gain].itertuples()
+            ),
         ]
         for gain in gains
     ]
@@ -239,18 +264,21 @@ def deviations() -> str:
 # ---- the page ------------------------------------------------------------------------------------
 
 TOOLS = (
-    *(
-        read_csv,
-        read_json,
-        markdown,
-        decimals,
-        spread,
-        minutes,
-        by_epsilon,
-        levels,
-        references,
-    ),
-    *(sketch, audit, claims, deviations, equal_errors, part_epsilon),
+    read_csv,
+    read_json,
+    markdown,
+    decimals,
+    spread,
+    minutes,
+    by_epsilon,
+    levels,
+    references,
+    sketch,
+    audit,
+    claims,
+    deviations,
+    equal_errors,
+    part_epsilon,
 )
 
 

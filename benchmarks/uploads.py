@@ -32,15 +32,11 @@ from benchmarks.student import Student
 
 MEMORY = 4 << 30  # bytes of the control group
 # of the Parquet file, as many as are allowed; in a group
-ROWS, GROUP = (
-    20_000_000,
-    20_000_000,
-)
+ROWS = 20_000_000
+GROUP = 20_000_000
 # of a zip; pixels of a side, just below the limit of one picture
-PICTURES, SIDE = (
-    400,
-    6_000,
-)
+PICTURES = 400
+SIDE = 6_000
 LOOKS = 20  # pages that the honest visitor opens
 TRIALS = 5  # tables that the honest visitor uploads
 GROUPS = Path("/sys/fs/cgroup")
