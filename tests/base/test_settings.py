@@ -25,12 +25,11 @@ def test_the_environment_goes_before_the_file_and_the_file_before_the_profile(
     monkeypatch.setenv("DPMF_LARGEST_SWEEP", "9")
     monkeypatch.setenv("DPMF_DATA_SETS", "cinema, news")
     now = read()
-    assert (now.largest_audit, now.largest_sweep, now.largest_search) == (
-        7,
-        9,
-        CLASS["largest_search"],
-    )
-    assert now.operators == ("a@b.c",) and now.data_sets == ("cinema", "news")
+    assert now.largest_audit == 7
+    assert now.largest_sweep == 9
+    assert now.largest_search == CLASS["largest_search"]
+    assert now.operators == ("a@b.c",)
+    assert now.data_sets == ("cinema", "news")
 
 
 @pytest.mark.parametrize(
@@ -64,7 +63,8 @@ def test_a_refused_address_is_told_what_the_setting_takes(name, monkeypatch):
         read()
     sentence = str(refused.value)
     assert Settings.model_fields[name].description.replace("\n", " ") in sentence
-    assert "'*'" in sentence and "pattern" not in sentence
+    assert "'*'" in sentence
+    assert "pattern" not in sentence
 
 
 def test_a_file_that_anybody_may_write_is_refused(data_folder):

@@ -22,20 +22,19 @@ NOTE_VIOLATIONS = (
 )
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 QUIET = (
-    *(
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-sync",
-    ),
-    *("--disable-background-networking", "--disable-component-update"),
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-sync",
+    "--disable-background-networking",
+    "--disable-component-update",
 )
 
 
 def go(page, name):
     """To another page through the navigation, until it is drawn: its section, then its view."""
-    target = next(it for it in PAGES if it.title == name)
+    target = next(page for page in PAGES if page.title == name)
     page.get_by_test_id("stTopNavLink").get_by_text(
         SECTIONS[target.section].title, exact=True
     ).click()
@@ -47,7 +46,7 @@ def go(page, name):
 
 def await_view(page, name):
     """Until the view of this name, or the first page, is drawn to its end."""
-    target = next((it for it in PAGES if it.title == name), PAGES[0])
+    target = next((page for page in PAGES if page.title == name), PAGES[0])
     opened = page.locator("[data-testid=stTopNavLink][aria-current=page]")
     expect(opened).to_contain_text(SECTIONS[target.section].title)
     # the server names the view in the window's title when it starts to draw it
@@ -77,7 +76,8 @@ class Server:
     """The dashboard as `make app` starts it, on a data directory of its own."""
 
     def __init__(self, data, **settings):
-        self.data, self.settings = data, settings
+        self.data = data
+        self.settings = settings
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
@@ -102,7 +102,8 @@ class Server:
     def start(self):
         """Until the server says where it listens."""
         self.process = self.launch(subprocess.PIPE)
-        output, log = self.process.stdout, self.log.open("ab")
+        output = self.process.stdout
+        log = self.log.open("ab")
         for line in iter(output.readline, b""):
             log.write(line)
             log.flush()
@@ -158,7 +159,8 @@ def visit(chromium, server, tmp_path):
         contexts.append(profile)
         page = profile.new_page()
         page.add_init_script(script)
-        page.outside, page.errors = [], []
+        page.outside = []
+        page.errors = []
         page.on(
             "request",
             lambda request: (

@@ -14,7 +14,8 @@ from typing import Any
 from joserfc import jwt
 from joserfc.jwk import RSAKey
 
-CLIENT, SECRET = "dpmf-class", "a secret of the client"
+CLIENT = "dpmf-class"
+SECRET = "a secret of the client"
 
 
 class Provider(ThreadingHTTPServer):
@@ -95,11 +96,10 @@ class Answers(BaseHTTPRequestHandler):
             )
         )
         scheme, _, credentials = self.headers.get("Authorization", "").partition(" ")
-        user = (
-            urllib.parse.unquote_plus(base64.b64decode(credentials).decode())
-            if scheme == "Basic"
-            else ""
-        )
+        if scheme == "Basic":
+            user = urllib.parse.unquote_plus(base64.b64decode(credentials).decode())
+        else:
+            user = ""
         try:
             self._say(self.server.token(form, user))
         except KeyError:

@@ -151,7 +151,8 @@ def predict(page, part, *, is_first):
 def assert_in_order(headings):
     """One h1, which comes first, and no level is left out."""
     levels = [level for level, _ in headings]
-    assert levels[0] == 1 and levels.count(1) == 1, headings
+    assert levels[0] == 1, headings
+    assert levels.count(1) == 1, headings
     for before, (level, words) in zip(levels, headings[1:], strict=False):
         assert level <= before + 1, f"{words!r} is h{level} after h{before}"
 

@@ -19,7 +19,8 @@ pytestmark = [pytest.mark.browser, pytest.mark.slow]
 LESSON = LESSONS["response"]
 (PART,) = LESSON.parts
 QUESTION = "Have you ever copied homework?"
-PROJECTOR, PHONE = {"width": 1280, "height": 720}, {"width": 390, "height": 844}
+PROJECTOR = {"width": 1280, "height": 720}
+PHONE = {"width": 390, "height": 844}
 STATED_RANGE = re.compile(
     r"noise of up to ±6 \(95 of 100 counts\), so it can be negative"
 )
@@ -96,10 +97,8 @@ def shown_code(view):
 def join(page, code):
     """Through the box, after a wrong code."""
     settle(page)
-    box, button = (
-        page.get_by_label("Room code"),
-        page.get_by_role("button", name="Join"),
-    )
+    box = page.get_by_label("Room code")
+    button = page.get_by_role("button", name="Join")
     box.fill("ABC DEF")
     button.click()
     expect(page.get_by_role("alert")).to_contain_text(
@@ -194,7 +193,8 @@ def test_a_lab_from_the_room_code_to_published_answers(lab, browser_of, tmp_path
     )
     assert int(predicted[predicted["right"] == "yes"]["students"].item()) == 1
     secret = table[table["question"] == QUESTION]
-    assert list(secret["students"]) == published and set(secret["epsilon"]) == {1.0}
+    assert list(secret["students"]) == published
+    assert set(secret["epsilon"]) == {1.0}
     assert "'=1+1" in set(table["answer"])  # no formula
     codes_come_in_as_they_are(teacher, ben, tmp_path)
 
@@ -213,8 +213,10 @@ def fills_the_screen(teacher, code):
         teacher.set_viewport_size(window)
         boxes = [picture.bounding_box(), screen.locator(".room-code").bounding_box()]
         for box in boxes:
-            assert box["x"] >= 0 and box["x"] + box["width"] <= window["width"]
-            assert box["y"] >= 0 and box["y"] + box["height"] <= window["height"]
+            assert box["x"] >= 0
+            assert box["x"] + box["width"] <= window["width"]
+            assert box["y"] >= 0
+            assert box["y"] + box["height"] <= window["height"]
         assert boxes[0]["width"] >= 0.8 * min(window["width"], window["height"])
     teacher.set_viewport_size(PROJECTOR)
     teacher.keyboard.press("Escape")
@@ -243,7 +245,8 @@ def compare_with_records(teacher, published):
     token = re.search(r"[?&]teach=([^&]+)", teacher.url)[1]
     class_id = sequence_of(token, TEACHER).id
     (publication,) = class_records.publications(class_id, "0.answer")
-    assert list(publication.counts) == published and publication.n_answers == 2
+    assert list(publication.counts) == published
+    assert publication.n_answers == 2
     assert private_class.spent_epsilon(class_id) == pytest.approx(1.0)
 
 
@@ -275,8 +278,6 @@ def codes_come_in_as_they_are(teacher, student, folder):
     expect(teacher.get_by_text("1 of 3 lines hold a valid code.")).to_be_visible()
     table = save(teacher, "Download the codes (CSV)", Path(folder))
     assert list(table["check"]) == ["no code", "no code", "valid"]
-    assert (
-        table["rest of the line"].iloc[-1] == "'=Ben"
-        and table["code"].iloc[-1] == finished
-    )
+    assert table["rest of the line"].iloc[-1] == "'=Ben"
+    assert table["code"].iloc[-1] == finished
     assert table["finished"].iloc[-1] == "Lab"

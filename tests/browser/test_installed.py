@@ -15,7 +15,8 @@ class InstalledServer(Server):
 
     def __init__(self, data, environment):
         super().__init__(data)
-        self.environment, self.work = environment, data / "work"
+        self.environment = environment
+        self.work = data / "work"
         self.work.mkdir()
 
     @property

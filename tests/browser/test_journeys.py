@@ -37,20 +37,20 @@ def slider_to(page, slider, epsilon):
         }""",
         epsilon,
     )
-    x, y = rail["x"] + share * rail["width"], rail["y"] + rail["height"] / 2
+    x = rail["x"] + share * rail["width"]
+    y = rail["y"] + rail["height"] / 2
     page.mouse.move(x, y, steps=4)
 
 
 def test_from_the_start_page_to_a_share_link(visit):
     """The figure answers while it is held; Explore opens there; its link shows the same."""
     page = visit("/", reduced_motion="reduce")
-    epsilon, handle = (
-        page.locator(".number").first,
-        page.get_by_role("slider", name="Epsilon"),
-    )
+    epsilon = page.locator(".number").first
+    handle = page.get_by_role("slider", name="Epsilon")
     expect(epsilon).to_have_text("ε = 2")
     box = handle.bounding_box()
-    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    x = box["x"] + box["width"] / 2
+    y = box["y"] + box["height"] / 2
     page.mouse.move(x, y)
     page.mouse.down()
     page.mouse.move(x - 150, y)
@@ -73,7 +73,8 @@ def test_from_the_start_page_to_a_share_link(visit):
     expect(other.locator("h1").first).to_have_text(
         page.locator("h1").first.inner_text()
     )
-    assert page.outside == other.outside == []
+    assert page.outside == []
+    assert other.outside == []
     # Streamlit probes /page/_stcore first
     assert [error for error in page.errors if "404" not in error] == []
 
@@ -91,12 +92,14 @@ def test_each_door_and_view_is_one_step_of_the_back_button(visit):
     for name, address in reversed(seen[:-1]):
         page.go_back()
         await_view(page, name)
-        before, now = urlsplit(address), urlsplit(page.url)
+        before = urlsplit(address)
+        now = urlsplit(page.url)
         assert now.path == before.path
         assert set(parse_qsl(before.query)) <= set(parse_qsl(now.query))
     page.reload()
     await_view(page, "")
-    assert urlsplit(page.url).path == "/" and not urlsplit(page.url).query
+    assert urlsplit(page.url).path == "/"
+    assert not urlsplit(page.url).query
 
 
 def test_a_section_leads_from_another_of_its_views_to_the_first(visit):
@@ -123,18 +126,17 @@ def test_explore_follows_a_held_handle_and_keeps_what_it_is_let_go_at(visit):
     settle(page)
     expect(page.locator(".hero circle.draw")).not_to_have_count(3, timeout=WORK)
     settle(page)
-    before = [page.locator(it).inner_text() for it in FOLLOWERS]
+    before = [page.locator(selector).inner_text() for selector in FOLLOWERS]
     sidebar = page.get_by_test_id("stSidebar")
-    slider, box = (
-        sidebar.get_by_role("slider"),
-        sidebar.get_by_role("textbox", name="exactly"),
-    )
+    slider = sidebar.get_by_role("slider")
+    box = sidebar.get_by_role("textbox", name="exactly")
     slider_to(page, slider, 5)
     page.mouse.down()
     slider_to(page, slider, 0.5)
     expect(slider).to_have_attribute("aria-valuenow", "0.5")
-    after = [page.locator(it).inner_text() for it in FOLLOWERS]
-    assert all(now != was for now, was in zip(after, before, strict=True))
+    after = [page.locator(selector).inner_text() for selector in FOLLOWERS]
+    for now, was in zip(after, before, strict=True):
+        assert now != was
     expect(box).to_have_value("5")  # the session knows nothing of it yet
     page.mouse.up()
     expect(box).to_have_value("0.5")
@@ -178,7 +180,8 @@ def test_from_an_upload_to_a_report_without_a_word_of_its_rows(visit, tmp_path):
     report, _ = without_rows(page, table)
     assert len(re.findall(rb"/Type\s*/Page\b", page.pdf(format="A4"))) == 1
     assert "A private selection on your data cost" in report
-    assert "visits" not in page.url and page.outside == []
+    assert "visits" not in page.url
+    assert page.outside == []
 
 
 def test_from_tune_to_a_model_and_back(visit):
@@ -206,10 +209,8 @@ def test_from_tune_to_a_model_and_back(visit):
     page.get_by_role("button", name="Export", exact=True).click()
     await_view(page, "4 Export")
     command = page.get_by_test_id("stCode").inner_text()
-    assert (
-        "--algorithm private-bias --epsilon 5 " in command
-        and "--param prior_deviation" in command
-    )
+    assert "--algorithm private-bias --epsilon 5 " in command
+    assert "--param prior_deviation" in command
     page.reload()
     await_view(page, "4 Export")
     expect(page.get_by_test_id("stCode")).to_have_text(command)
@@ -251,7 +252,8 @@ def test_from_a_lesson_to_its_code_on_a_phone(visit, server, monkeypatch):
     page.get_by_role("button", name="Send", exact=True).click()
     code = completion.read(page.get_by_test_id("stCode").inner_text())
     assert code.what == completion.mark(name)
-    assert code.right == code.n_questions == len(lesson.parts)
+    assert code.right == len(lesson.parts)
+    assert code.n_questions == len(lesson.parts)
     assert page.evaluate("document.documentElement.scrollWidth") <= 391
 
 

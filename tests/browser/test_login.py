@@ -64,18 +64,22 @@ def test_a_login_opens_what_was_closed_and_leads_back(gated, oidc):
     with httpx.Client(base_url=gated.url, headers={"accept": "text/html"}) as browser:
         link = "/explore?epsilon=2"
         closed = browser.get(link)
-        assert closed.status_code == 401 and "script" not in closed.text
-        assert (
-            browser.put("/_stcore/upload_file/x/y", content=b"rows").status_code == 401
-        )
+        assert closed.status_code == 401
+        assert "script" not in closed.text
+        status_code = browser.put(
+            "/_stcore/upload_file/x/y", content=b"rows"
+        ).status_code
+        assert status_code == 401
         assert stream_status(gated.url, browser.cookies) == 401
 
         button = re.search(r'href="([^"]+)"', closed.text)
         referer = {"referer": gated.url + link}
         opened = browser.get(button[1], headers=referer, follow_redirects=True)
 
-        assert oidc.tokens == 1 and opened.status_code == 200
-        assert opened.url.raw_path == link.encode() and "script" in opened.text
+        assert oidc.tokens == 1
+        assert opened.status_code == 200
+        assert opened.url.raw_path == link.encode()
+        assert "script" in opened.text
         assert browser.get("/auth/check").status_code == 204
         assert stream_status(gated.url, browser.cookies) == 101
         browser.get("/auth/logout")

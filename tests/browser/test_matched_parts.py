@@ -90,7 +90,8 @@ def expect_within(page, pairs, width):
     page.set_viewport_size({"width": width, "height": 900})
     expect(pairs.first).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    assert all(left + own_width <= width for left, _, own_width, _ in boxes(pairs))
+    for left, _, own_width, _ in boxes(pairs):
+        assert left + own_width <= width
 
 
 def test_pictures_are_twice_as_large_as_they_were_and_stand_above_their_partners(visit):
@@ -98,9 +99,11 @@ def test_pictures_are_twice_as_large_as_they_were_and_stand_above_their_partners
     pictures = pairs.first.locator("img")
     for width, former_width in FORMER_WIDTHS.items():
         expect_within(page, pairs, width)
-        private, partner = (pictures.nth(place).bounding_box() for place in range(2))
+        private = pictures.nth(0).bounding_box()
+        partner = pictures.nth(1).bounding_box()
         assert private["width"] >= 2 * former_width
-        assert private["x"] == partner["x"] and private["y"] < partner["y"]
+        assert private["x"] == partner["x"]
+        assert private["y"] < partner["y"]
         tops = [top for _, top, *_ in boxes(pairs)]
         assert tops.count(tops[0]) >= 2
     expect_within(page, pairs, 320)

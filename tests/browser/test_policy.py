@@ -79,7 +79,7 @@ def test_no_other_site_embeds_the_pages(chromium, server, course):
     page.close()
 
 
-def test_a_name_bound_to_this_address_by_somebody_else_gets_nothing(chromium, server):
+def test_a_foreign_host_name_for_this_address_gets_nothing(chromium, server):
     rebound = f"--host-resolver-rules=MAP evil.example 127.0.0.1:{server.port}"
     browser = chromium.browser_type.launch(
         executable_path=CHROMIUM, args=[*QUIET, rebound]

@@ -55,27 +55,29 @@ BAD = {
 
 
 @pytest.mark.parametrize(("arguments", "words"), BAD.values(), ids=BAD)
-def test_bad_input_is_a_sentence_and_exit_code_2(say, arguments, words):
+def test_bad_input_prints_a_sentence_and_exits_with_2(say, arguments, words):
     output = say(*arguments)
     assert output.code == 2
     assert words in output.err
-    assert output.out == "" and "Traceback" not in output.err
+    assert output.out == ""
+    assert "Traceback" not in output.err
     assert Store().rows() == []
 
 
-def test_a_store_that_cannot_be_is_bad_input(say, tmp_path, monkeypatch):
+def test_an_unusable_store_is_bad_input(say, tmp_path, monkeypatch):
     (tmp_path / "file").touch()
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "file"))
     output = say("runs")
-    assert output.code == 2 and "DPMF_DATA" in output.err
+    assert output.code == 2
+    assert "DPMF_DATA" in output.err
 
 
-def test_what_should_not_happen_is_exit_code_1(say, monkeypatch):
+def test_an_unexpected_error_exits_with_1(say, monkeypatch):
     def fails(*_):
         raise ZeroDivisionError("seventh")
 
     monkeypatch.setattr("dpmf_core.runs.data_access.open_anywhere", fails)
     output = say(*DPALS, *BUDGET)
-    assert (
-        output.code == 1 and "seventh" in output.err and "Traceback" not in output.err
-    )
+    assert output.code == 1
+    assert "seventh" in output.err
+    assert "Traceback" not in output.err

@@ -33,11 +33,10 @@ def written(folder, seed):
     """The address of a table of one shape, whose ratings follow from the seed."""
     folder.mkdir(exist_ok=True)
     rng = random.Random(seed)
-    rows = [
-        f"u{user},i{(user + place) % 12},{rng.randint(1, 5)}"
-        for user in range(30)
-        for place in range(6)
-    ]
+    rows = []
+    for user in range(30):
+        for place in range(6):
+            rows.append(f"u{user},i{(user + place) % 12},{rng.randint(1, 5)}")
     (folder / "mine.csv").write_text("\n".join(["user,item,rating", *rows]))
     return f"{folder / 'mine.csv'}?bounds=1,5"
 
@@ -60,20 +59,19 @@ def written(folder, seed):
         ),
     ],
 )
-def test_what_private_data_need_and_cannot_answer_is_a_sentence(
+def test_missing_or_unsuitable_options_for_private_data_are_explained(
     say, address, options, words
 ):
     output = say("choose", "--dataset", address, *options)
     assert output.code == EXIT_BAD_INPUT
-    assert words in output.err and "\n" not in output.err.splitlines()[-1]
+    assert words in output.err
+    assert "\n" not in output.err.splitlines()[-1]
 
 
-def test_a_shape_that_is_not_one_is_a_sentence(say):
+def test_a_malformed_shape_is_explained(say):
     output = say("choose", "--dataset", "worlds?users=9", "--spend", "2")
-    assert (
-        output.code == EXIT_BAD_INPUT
-        and "A declared shape must be written" in output.err
-    )
+    assert output.code == EXIT_BAD_INPUT
+    assert "A declared shape must be written" in output.err
 
 
 @pytest.mark.slow
@@ -90,20 +88,18 @@ def test_other_ratings_of_one_shape_have_the_same_answer_as_the_shape_alone(
     shape = "worlds?users=30&items=12&each=6&bounds=1,5"
     alone = say("choose", "--dataset", shape, *options).json
     for name in ("range", "sentences", "headline", "question"):
-        assert ranges[0][name] == ranges[1][name] == alone[name]
-    assert "mine.csv" in ranges[0]["train"] and not alone["train"]
+        assert ranges[0][name] == alone[name]
+        assert ranges[1][name] == alone[name]
+    assert "mine.csv" in ranges[0]["train"]
+    assert not alone["train"]
 
 
 @pytest.mark.slow
-def test_what_is_written_starts_with_dpmf_and_its_command_runs_where_the_file_is(
-    say, tmp_path, monkeypatch
-):
+def test_the_command_in_a_report_starts_with_dpmf_and_runs(say, tmp_path, monkeypatch):
     """On the screen stands what starts dpmf here; a file may be read on another machine."""
-    data, page, book = (
-        written(tmp_path, 1),
-        tmp_path / "page.html",
-        tmp_path / "book.ipynb",
-    )
+    data = written(tmp_path, 1)
+    page = tmp_path / "page.html"
+    book = tmp_path / "book.ipynb"
     asks = (
         "choose",
         "--dataset",
@@ -119,26 +115,29 @@ def test_what_is_written_starts_with_dpmf_and_its_command_runs_where_the_file_is
     assert said.code == EXIT_OK, said.err
     printed = say(*asks, "--json").json["train"]
     command = shlex.split(printed)
-    assert command[:2] == ["dpmf", "fit"] and command[-4:] == [
-        *("--split", "none"),
-        *("--save", "model"),
+    assert command[:2] == ["dpmf", "fit"]
+    assert command[-4:] == [
+        "--split",
+        "none",
+        "--save",
+        "model",
     ]
     assert printed in html.unescape(page.read_text())
     for file in (page, book):
-        assert (
-            str(tmp_path) not in file.read_text() and str(ROOT) not in file.read_text()
-        )
+        assert str(tmp_path) not in file.read_text()
+        assert str(ROOT) not in file.read_text()
     monkeypatch.chdir(tmp_path)
     trained = say(*command[1:])
     assert trained.code == EXIT_OK, trained.err
     model = dpmf.load_model("model")
     assert model.epsilon == pytest.approx(2.0, abs=1e-6)
-    assert model.spec.split.kind == "none" and model.record.metrics == {}
+    assert model.spec.split.kind == "none"
+    assert model.record.metrics == {}
     assert len(model.recommend(own={model.item_ids[0]: 5.0}, k=2)) == 2
 
 
 @pytest.mark.slow
-def test_on_the_shop_nothing_is_promised_that_it_does_not_hold(say):
+def test_no_share_is_promised_that_the_shop_does_not_reach(say):
     if not SHOP.exists():
         pytest.skip(f"{SHOP} is not here")
     address = f"{SHOP}?bounds=0.5,5&outside=leave-out"
@@ -146,12 +145,13 @@ def test_on_the_shop_nothing_is_promised_that_it_does_not_hold(say):
         "choose", "--dataset", address, "--each", "10", "--step", "0.5", "--spend", "2"
     )
     assert said.code == EXIT_OK, said.err
-    assert "nothing public tells which" in said.out and "keeps 68%" not in said.out
+    assert "nothing public tells which" in said.out
+    assert "keeps 68%" not in said.out
     assert "95%" not in said.out
 
 
 @pytest.mark.slow
-def test_steps_are_trained_and_measured_and_their_total_is_told_before(say, tmp_path):
+def test_the_total_of_measured_steps_is_announced_first(say, tmp_path):
     data = written(tmp_path, seed=1)
     asked = (
         "choose",
@@ -167,7 +167,8 @@ def test_steps_are_trained_and_measured_and_their_total_is_told_before(say, tmp_
     said = say(*asked, "--measure", "0.5", "--double", "1", "--yes", "--json")
     assert said.code == EXIT_OK, said.err
     record = said.json
-    assert [step["epsilon"] for step in record["measured"]] == [1.0, 2.0]
+    epsilons = [step["epsilon"] for step in record["measured"]]
+    assert epsilons == [1.0, 2.0]
     assert record["measured_on"] == "measured on these data, with noise"
     account = account_of(data)
     assert len(account.entries) == 4

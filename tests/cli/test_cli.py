@@ -3,7 +3,6 @@
 import csv
 import json
 
-import numpy as np
 import pytest
 from dp_accounting.dp_event import (
     GaussianDpEvent,
@@ -11,6 +10,7 @@ from dp_accounting.dp_event import (
     SelfComposedDpEvent,
 )
 from dp_accounting.pld import PLDAccountant
+from numpy.testing import assert_array_equal
 
 from dpmf import load_model
 from dpmf_core.runs.store import Store
@@ -33,17 +33,16 @@ RULES = {"exact", "rdp_source", "rdp_tight", "advanced", "naive"}
 def test_fit_prints_one_record(say):
     output = say(*DPALS, "--epsilon", "5", "--delta", "1e-5", "--seed", "4", "--json")
     record = output.json
-    assert (
-        output.code == 0 and set(record) >= RECORD and set(record["epsilon"]) == RULES
-    )
-    assert (
-        record["spec"]["parameters"] == {"rank": 3, "steps": 2}
-        and record["spec"]["seed"] == 4
-    )
+    assert output.code == 0
+    assert set(record) >= RECORD
+    assert set(record["epsilon"]) == RULES
+    assert record["spec"]["parameters"] == {"rank": 3, "steps": 2}
+    assert record["spec"]["seed"] == 4
     assert record["epsilon"]["exact"] == pytest.approx(5.0)
     assert [point["step"] for point in record["curves"]] == [1, 2]
     assert record["cached"] is False
-    assert [row["key"] for row in Store().rows()] == [record["key"]]
+    keys = [row["key"] for row in Store().rows()]
+    assert keys == [record["key"]]
 
 
 OPTIONS = {
@@ -74,9 +73,9 @@ def test_fit_measures_what_the_model_brought(say):
 
 def test_every_option_reaches_the_specification(say):
     options = {
-        name: it
+        name: value
         for part in OPTIONS.values()
-        for name, it in part.items()
+        for name, value in part.items()
         if name != "id"
     }
     options["split"] = options.pop("kind")
@@ -111,16 +110,16 @@ def test_a_sweep_holds_every_run_once_and_resumes(say, tmp_path):
         )
         for r in output.json
     )
-    private = [
-        (name, epsilon, seed)
-        for name in ("dpals", "private-bias")
-        for epsilon in (1.0, 5.0)
-        for seed in (0, 1)
-    ]
+    private = []
+    for name in ("dpals", "private-bias"):
+        for epsilon in (1.0, 5.0):
+            for seed in (0, 1):
+                private.append((name, epsilon, seed))
     assert specs == sorted([*private, ("global-mean", 0, 0), ("global-mean", 0, 1)])
     with (tmp_path / "runs.csv").open() as file:
         rows = list(csv.DictReader(file))
-    assert [row["key"] for row in rows] == [record["key"] for record in output.json]
+    keys = [row["key"] for row in rows]
+    assert keys == [record["key"] for record in output.json]
     assert {row["param.rank"] for row in rows} == {"3", ""}
 
     gone = output.json[0]["key"]
@@ -136,10 +135,12 @@ def accounted(say, words):
 def test_a_composition_costs_what_the_contract_says(say):
     # mu = 2 / 7.4612 = 1 / 3.7306
     epsilon = accounted(say, "--release gaussian:7.4612:4 --delta 1e-5")["epsilon"]
-    assert epsilon["exact"] == pytest.approx(1.0, abs=1e-4) and set(epsilon) == RULES
+    assert epsilon["exact"] == pytest.approx(1.0, abs=1e-4)
+    assert set(epsilon) == RULES
     both = "--release gaussian:3.7306:1 --release laplace:10:2 --delta 1e-5"
     epsilon = accounted(say, both)["epsilon"]
-    assert epsilon["exact"] > 1.01 and epsilon["advanced"] is None
+    assert epsilon["exact"] > 1.01
+    assert epsilon["advanced"] is None
 
 
 def test_noise_is_found_for_a_budget(say):
@@ -173,7 +174,8 @@ def test_fit_saves_a_model_that_can_be_published(say, tmp_path):
     output = say(
         *DPALS, "--epsilon", "5", "--save", str(tmp_path / "model"), *about, "--json"
     )
-    assert output.code == 0 and output.json["spec"]["algorithm"] == "dpals"
+    assert output.code == 0
+    assert output.json["spec"]["algorithm"] == "dpals"
     card = (tmp_path / "model" / "MODEL_CARD.md").read_text("utf-8")
     assert card.startswith("# Our films\n")
     model = load_model(tmp_path / "model")
@@ -182,7 +184,7 @@ def test_fit_saves_a_model_that_can_be_published(say, tmp_path):
     assert again.code == 0  # from the store, with the same model
     stored_model = load_model(tmp_path / "again")
     for name, array in model.arrays.items():
-        np.testing.assert_array_equal(array, stored_model.arrays[name])
+        assert_array_equal(array, stored_model.arrays[name])
 
 
 def test_what_one_command_writes_another_accounts(say, tmp_path):

@@ -29,7 +29,7 @@ def file(tmp_path):
     return path
 
 
-def test_a_file_says_what_the_options_would(file, capsys):
+def test_a_configuration_file_replaces_the_options(file, capsys):
     options = "--algorithm dpals --dataset small --epsilon 5 --test-fraction 0.2"
     params = "--param rank=2 --param steps=1"
     assert fit_spec(capsys, "--config", str(file)) == fit_spec(
@@ -45,7 +45,7 @@ def test_a_file_says_what_the_options_would(file, capsys):
         ('param = "rank=2"', "[param]"),
     ],
 )
-def test_what_is_wrong_in_a_file_is_named(text, words, tmp_path, capsys):
+def test_errors_in_a_configuration_file_are_named(text, words, tmp_path, capsys):
     path = tmp_path / "run.toml"
     path.write_text(text)
     assert main(["fit", "--config", str(path)]) == 2

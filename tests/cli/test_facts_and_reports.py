@@ -32,11 +32,10 @@ def _catalogue(monkeypatch):
 def file(tmp_path):
     """Ratings of 40 users, of which two rows cannot be used and one is repeated."""
     draw = random.Random(0)
-    rows = [
-        f"{user},{item},{draw.randint(1, 5)}"
-        for user in range(40)
-        for item in range(12)
-    ]
+    rows = []
+    for user in range(40):
+        for item in range(12):
+            rows.append(f"{user},{item},{draw.randint(1, 5)}")
     rows += ["3,40,9", "4,41,none at all", "0,0,5"]
     path = tmp_path / "own.csv"
     path.write_text("\n".join(["who,item,points", *rows]) + "\n")
@@ -57,7 +56,8 @@ def test_options_are_the_same_as_facts_after_the_path(say, file):
         "fit", "--dataset", f"{file}?rating=points&{ADDRESS}", *BIAS, "--json"
     ).json
     assert options["spec"]["data"]["id"] == f"{file.name}?{ADDRESS}"
-    assert options["spec"] == after_path["spec"] and len(Store().rows()) == 1
+    assert options["spec"] == after_path["spec"]
+    assert len(Store().rows()) == 1
 
 
 def test_facts_come_from_a_configuration_file_too(say, file, tmp_path):
@@ -93,7 +93,9 @@ def test_every_command_says_once_what_was_changed(say, file, command, is_json):
     output = say(*words, *(["--json"] if is_json else []))
     assert output.code == 0, output.err
     (line,) = lines_about_data(output)
-    assert "left out" in line and "check" in line and f"?{ADDRESS}'" in line
+    assert "left out" in line
+    assert "check" in line
+    assert f"?{ADDRESS}'" in line
     if is_json:
         assert isinstance(output.json, dict | list)
 
@@ -109,7 +111,7 @@ def test_the_line_names_counts_and_reasons(say, file):
                          " lists them.")  # fmt: skip
 
 
-def test_nothing_is_said_of_a_table_without_a_problem(say, file):
+def test_a_table_without_a_problem_prints_nothing(say, file):
     file.write_text("\n".join(file.read_text().splitlines()[:-3]) + "\n")
     assert lines_about_data(say("spent", str(file), *FACTS_OF_FILE)) == []
 
@@ -141,7 +143,8 @@ def _environment(tmp_path):
 
 def test_check_prints_the_whole_report(say, file):
     output = say("check", str(file), *FACTS_OF_FILE, "--outside", "leave-out")
-    assert output.code == 0 and output.err == ""
+    assert output.code == 0
+    assert output.err == ""
     for words in (
         "483 rows read, 480 ratings kept, 40 users",
         "1 x rating outside the bounds, row left out (line 482; such as '9 (1 x)')",
@@ -167,7 +170,8 @@ def test_only_check_has_counts_as_json(say, file):
         json.dumps(dpmf.load(f"{file}?{ADDRESS}").report.to_dict())
     )
     assert set(report) >= COUNTS
-    assert [problem["count"] for problem in report["problems"]] == [1, 1, 1]
+    counts = [problem["count"] for problem in report["problems"]]
+    assert counts == [1, 1, 1]
     for command in COMMANDS.values():
         words = [str(file) if word == "FILE" else word for word in command]
         result = say(*words, "--json").json
@@ -184,14 +188,16 @@ def test_check_reads_what_an_import_reads_and_stores_nothing(say, file):
     for source in ("days", "days/*.csv"):
         output = say("check", f"{file.parent}/{source}", *FACTS_OF_FILE)
         assert output.code == 0, output.err
-        assert "483 rows read" in output.out and "not a number" in output.out
+        assert "483 rows read" in output.out
+        assert "not a number" in output.out
     assert say("datasets", "--json").json == before
 
 
 def test_check_of_stored_and_simulated_sets(say, file):
     assert "5,000 ratings" not in say("check", "cinema-small").err
     output = say("check", "cinema-small")
-    assert output.code == 0 and "No problem found." in output.out
+    assert output.code == 0
+    assert "No problem found." in output.out
     say("datasets", "import", "own", str(file), "--partitioned", *FACTS_OF_FILE)
     output = say("check", "own", "--json")
     assert output.json["kept"] == output.json["read"] > 0
@@ -211,39 +217,49 @@ REFUSED = {
 @pytest.mark.parametrize("command", ["check", "fit"])
 @pytest.mark.parametrize(("options", "words"), REFUSED.values(), ids=REFUSED)
 def test_a_wrong_value_is_refused_by_its_rule(say, file, command, options, words):
-    address = f"{file}?bounds=1,5" if options[1] == "1,4" else str(file)
-    place = (
-        [address]
-        if command == "check"
-        else ["--dataset", address, "--algorithm", "bias"]
-    )
+    if options[1] == "1,4":
+        address = f"{file}?bounds=1,5"
+    else:
+        address = str(file)
+    if command == "check":
+        place = [address]
+    else:
+        place = ["--dataset", address, "--algorithm", "bias"]
     output = say(command, *place, *options)
-    assert output.code == 2 and words in output.err and output.out == ""
+    assert output.code == 2
+    assert words in output.err
+    assert output.out == ""
 
 
-def test_check_of_what_cannot_be_used_is_exit_code_2(say, file):
+def test_check_of_an_unusable_file_exits_with_2(say, file):
     output = say(
         "check", str(file), "--bounds", "1,5", "--rating", "item", "--user", "who"
     )
-    assert output.code == 2 and output.err and output.out == ""
+    assert output.code == 2
+    assert output.err
+    assert output.out == ""
 
 
 def test_facts_need_a_file(say):
     output = say(
         "fit", "--dataset", "cinema-small", "--bounds", "1,5", "--algorithm", "bias"
     )
-    assert output.code == 2 and "data set with an id" in output.err
+    assert output.code == 2
+    assert "data set with an id" in output.err
     output = say("sweep", "--preset", "films-table", "--bounds", "1,5")
-    assert output.code == 2 and "--bounds needs --dataset" in output.err
+    assert output.code == 2
+    assert "--bounds needs --dataset" in output.err
     output = say("datasets", "import", "ml-1m", "some.csv", "--bounds", "1,5")
-    assert output.code == 2 and "--partitioned" in output.err
+    assert output.code == 2
+    assert "--partitioned" in output.err
 
 
 def test_every_fact_is_an_option_that_check_explains(say):
     text = say("check", "--help").out
     assert [name for name in FACTS if f"--{name.replace('_', '-')}" not in text] == []
     text = say("fit", "--help").out
-    assert "--bounds LOW,HIGH" in text and "--stop-words" not in text
+    assert "--bounds LOW,HIGH" in text
+    assert "--stop-words" not in text
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,10 @@ import pytest
 def table(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
     draw = random.Random(0)
-    rows = [
-        f"{user},{item},{draw.randint(1, 5)}"
-        for user in range(80)
-        for item in range(15)
-    ]
+    rows = []
+    for user in range(80):
+        for item in range(15):
+            rows.append(f"{user},{item},{draw.randint(1, 5)}")
     (tmp_path / "big.csv").write_text("\n".join(["user,item,rating", *rows]) + "\n")
     return f"{tmp_path}/big.csv?bounds=1,5"
 
@@ -30,11 +29,12 @@ def test_a_table_is_imported_listed_and_fitted(say, table):
         "--json",
     )
     assert output.code == 0
-    assert (output.json["n_users"], output.json["n_items"]) == (80, 15) and output.json[
-        "present"
-    ]
+    assert output.json["n_users"] == 80
+    assert output.json["n_items"] == 15
+    assert output.json["present"]
     by_id = {row["id"]: row for row in say("datasets", "--json").json}
-    assert by_id["own"]["present"] and "n_ratings" not in by_id["own"]
+    assert by_id["own"]["present"]
+    assert "n_ratings" not in by_id["own"]
     assert "1,200 ratings" in say("datasets").out
     assert by_id["cinema-1b"]["n_users"] == 10_000_000
     common = ("--algorithm", "private-bias", "--epsilon", "2", "--json")
@@ -56,35 +56,35 @@ def test_a_selection_and_errors_of_a_sweep_are_paid_for_once(say, table):
         == 0
     )
     output = say(
-        *("tune", "--dataset", "own", "--algorithm", "private-bias", "--epsilon", "1"),
-        *(
-            "--vary",
-            "prior_deviation=0.1:0.6",
-            "--private-selection",
-            "--trials",
-            "2",
-            "--json",
-        ),
+        "tune",
+        "--dataset",
+        "own",
+        "--algorithm",
+        "private-bias",
+        "--epsilon",
+        "1",
+        "--vary",
+        "prior_deviation=0.1:0.6",
+        "--private-selection",
+        "--trials",
+        "2",
+        "--json",
     )
     assert output.code == 0, output.err
     account = say("spent", "own", "--json").json
     assert account["epsilon"] == pytest.approx(output.json["epsilon"], rel=1e-3)
     output = say(
-        *(
-            "sweep",
-            "--dataset",
-            "own",
-            "--algorithms",
-            "private-bias",
-            "--epsilons",
-            "1,2",
-        ),
-        *(
-            "--noisy-errors",
-            "1",
-            "--out",
-            table.replace("big.csv?bounds=1,5", "errors.csv"),
-        ),
+        "sweep",
+        "--dataset",
+        "own",
+        "--algorithms",
+        "private-bias",
+        "--epsilons",
+        "1,2",
+        "--noisy-errors",
+        "1",
+        "--out",
+        table.replace("big.csv?bounds=1,5", "errors.csv"),
     )
     assert output.code == 0, output.err
     assert 3.0 < say("spent", "own", "--json").json["epsilon"] < 6.0

@@ -44,9 +44,11 @@ def default_interrupts():
 
 def test_lists_are_lists(say):
     kinds = say("algorithms", "--json").json
-    assert [kind["id"] for kind in kinds] == list(algorithms.REGISTRY)
+    ids = [kind["id"] for kind in kinds]
+    assert ids == list(algorithms.REGISTRY)
     dpals = next(kind for kind in kinds if kind["id"] == "dpals")
-    assert dpals["guarantee"]["status"] == "PROVEN" and dpals["unit"] == "user"
+    assert dpals["guarantee"]["status"] == "PROVEN"
+    assert dpals["unit"] == "user"
     assert dpals["parameters"]["properties"]["rank"]["minimum"] == 1
     sets = {row["id"]: row for row in say("datasets", "--json").json}
     assert sets["cinema"]["present"] is True
@@ -60,7 +62,8 @@ def test_lists_are_lists(say):
 def test_a_run_is_shown_exported_and_deleted(say):
     record = say(*DPALS, *BUDGET, "--json").json
     start = record["key"][:6]
-    assert say("runs", "--json").json[0]["key"] == record["key"]
+    key = say("runs", "--json").json[0]["key"]
+    assert key == record["key"]
     assert say("runs", "show", start, "--json").json == {**record, "cached": True}
     assert say("runs", "export", start, "--json").json == {**record, "cached": True}
     assert say("runs", "delete", start, "--json").json == {"deleted": record["key"]}
@@ -77,14 +80,13 @@ def test_json_is_alone_on_standard_output_and_bad_input_exits_with_2():
     good = spawn(*DPALS, *BUDGET, "--json")
     bad = spawn(*DPALS, "--epsilon", "NaN", "--json")
     out, _ = good.communicate(timeout=WAIT)
-    assert good.returncode == 0 and json.loads(out)["metrics"]["rmse"] > 0
+    assert good.returncode == 0
+    assert json.loads(out)["metrics"]["rmse"] > 0
     out, err = bad.communicate(timeout=WAIT)
-    assert (
-        bad.returncode == 2
-        and out == ""
-        and "Got nan" in err
-        and "Traceback" not in err
-    )
+    assert bad.returncode == 2
+    assert out == ""
+    assert "Got nan" in err
+    assert "Traceback" not in err
 
 
 def interrupted(function, calls, *words):
@@ -99,10 +101,9 @@ def interrupted(function, calls, *words):
             timeout=WAIT,
             check=False,
         )
-    assert (done.returncode, done.stdout) == (
-        130,
-        "",
-    ) and "Traceback" not in done.stderr
+    assert done.returncode == 130
+    assert done.stdout == ""
+    assert "Traceback" not in done.stderr
     return done.stderr
 
 
@@ -112,7 +113,8 @@ LONG = ("--dataset", "small", "--param", "rank=8", "--param", "steps=50")
 def test_ctrl_c_leaves_nothing_of_a_fit():
     step = "dpmf_core.runs.execution:_Watcher._tell"
     assert interrupted(step, 1, "fit", "--algorithm", "als", *LONG, "--json")
-    assert Store().rows() == [] and Store().check() == []
+    assert Store().rows() == []
+    assert Store().check() == []
 
 
 def test_ctrl_c_while_a_kernel_is_compiled(tmp_path, monkeypatch):
@@ -121,7 +123,8 @@ def test_ctrl_c_while_a_kernel_is_compiled(tmp_path, monkeypatch):
     callback = "numba.core.codegen:CPUCodeLibrary._object_compiled_hook"
     words = ("fit", "--algorithm", "private-bias", "--dataset", "small", *BUDGET)
     assert interrupted(callback, 1, *words).splitlines()[-1] == SENTENCE
-    assert Store().rows() == [] and Store().check() == []
+    assert Store().rows() == []
+    assert Store().check() == []
 
 
 def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path):
@@ -129,4 +132,5 @@ def test_ctrl_c_keeps_what_a_sweep_has_finished(tmp_path):
     out = ("--out", str(tmp_path / "all.csv"), "--json")
     assert interrupted("dpmf_core.runs.store:Store.put", 2, *words, *out)
     assert not (tmp_path / "all.csv").exists()
-    assert Store().check() == [] and 2 <= len(Store().rows()) < 100
+    assert Store().check() == []
+    assert 2 <= len(Store().rows()) < 100

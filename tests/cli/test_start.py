@@ -32,9 +32,15 @@ HEAVY = (
         (
             ["fit", "--dataset", "small", "--algorithm", "global-mean"],
             (
-                *("scipy.special", "scipy.sparse", "pandas", "sklearn"),
-                *("pooch", "dask", "dpmf_core.papers"),
-                *("dpmf_core.jobs.engine", "dpmf_core.algorithms.dpals"),
+                "scipy.special",
+                "scipy.sparse",
+                "pandas",
+                "sklearn",
+                "pooch",
+                "dask",
+                "dpmf_core.papers",
+                "dpmf_core.jobs.engine",
+                "dpmf_core.algorithms.dpals",
             ),
         ),
     ],
@@ -51,7 +57,8 @@ def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path
         text=True,
         env={**os.environ, "DPMF_DATA": str(tmp_path)},
     )
-    assert process.stdout and process.stderr.splitlines()[-1] == "[]"
+    assert process.stdout
+    assert process.stderr.splitlines()[-1] == "[]"
 
 
 @pytest.mark.parametrize(
@@ -69,9 +76,11 @@ def test_a_command_loads_no_more_than_it_uses(arguments, heavy_modules, tmp_path
 )
 def test_commands_options_and_ids_are_completed(words, incomplete, completions):
     shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
-    assert [
-        it.value for it in shell.get_completions(words.split(), incomplete)
-    ] == completions
+    values = [
+        completion.value
+        for completion in shell.get_completions(words.split(), incomplete)
+    ]
+    assert values == completions
 
 
 @pytest.mark.usefixtures("data_folder")
@@ -79,11 +88,11 @@ def test_stored_runs_and_files_are_completed(monkeypatch):
     monkeypatch.delenv("DPMF_CATALOGUE", raising=False)
     key = dpmf.fit("cinema-small", "bias").key
     shell = BashComplete(program, {}, "dpmf", "_DPMF_COMPLETE")
-    assert [
-        item.value for item in shell.get_completions(["runs", "show"], key[:6])
-    ] == [key]
+    values = [item.value for item in shell.get_completions(["runs", "show"], key[:6])]
+    assert values == [key]
     (item,) = shell.get_completions(["check"], "ratings")
-    assert (item.value, item.type) == ("ratings", "file")
+    assert item.value == "ratings"
+    assert item.type == "file"
 
 
 @pytest.mark.parametrize(
@@ -141,7 +150,7 @@ def test_a_command_without_its_package_names_the_extra(
             sys.executable,
             "-c",
             code,
-            *(it.replace("RATINGS", str(file)) for it in command),
+            *(word.replace("RATINGS", str(file)) for word in command),
         ],
         env={
             **os.environ,
@@ -152,5 +161,7 @@ def test_a_command_without_its_package_names_the_extra(
         text=True,
         check=False,
     )
-    assert process.returncode == 2 and f'pip install "dpmf[{extra}]"' in process.stderr
-    assert package in process.stderr and "Traceback" not in process.stderr
+    assert process.returncode == 2
+    assert f'pip install "dpmf[{extra}]"' in process.stderr
+    assert package in process.stderr
+    assert "Traceback" not in process.stderr

@@ -35,7 +35,10 @@ RELATIONS = pytest.mark.parametrize("relation", Relation)
 
 def curator(of=GROUPS, times=1, data=None):
     plan = Repeat(on_groups(Sums().event(1.0), of), times)
-    rows = RATINGS.world() if data is None else data
+    if data is None:
+        rows = RATINGS.world()
+    else:
+        rows = data
     return NoisyCurator(in_memory(rows), Noise(plan, np.random.SeedSequence(1)))
 
 
@@ -49,10 +52,12 @@ def released_sums(block):
 def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of):
     numbers = np.arange(2_000)
     inside = groups_of(numbers, of)
-    assert inside.min() >= 0 and inside.max() == of - 1
+    assert inside.min() >= 0
+    assert inside.max() == of - 1
     assert np.array_equal(inside[700:900], groups_of(numbers[700:900], of))
     shares = np.bincount(inside) / len(numbers)
-    assert np.abs(shares - 1 / of).max() < 5 * math.sqrt(1 / of / len(numbers))
+    deviations = np.abs(shares - 1 / of)
+    assert deviations.max() < 5 * math.sqrt(1 / of / len(numbers))
 
 
 @RELATIONS
@@ -60,25 +65,31 @@ def test_every_unit_is_in_exactly_one_group_by_her_number_alone(of):
 def test_all_groups_cost_what_one_costs_by_the_closed_form(z, relation):
     each = Gaussian(z, "sums", 1.0, math.sqrt(2))
     plan = on_groups(each, GROUPS)
-    factor = math.sqrt(2) if relation is Relation.REPLACE_ONE else 1.0
+    if relation is Relation.REPLACE_ONE:
+        factor = math.sqrt(2)
+    else:
+        factor = 1.0
     assert mu(plan, relation) == pytest.approx(factor / z, rel=1e-14)
     expected = gaussian_epsilon(factor / z, 1e-5)
     assert epsilon(plan, 1e-5, relation) == pytest.approx(expected, rel=1e-12)
     assert delta(plan, 1.0, relation) == delta(each, 1.0, relation)
     in_turn = Repeat(each, GROUPS)
-    assert mu(in_turn, relation) == pytest.approx(math.sqrt(GROUPS) * factor / z)
+    expected = math.sqrt(GROUPS) * factor / z
+    assert mu(in_turn, relation) == pytest.approx(expected)
     both = sequence(Gaussian(3.0, "first"), plan)
     share = mu(Gaussian(3.0, "first"), relation)
-    assert mu(both, relation) == pytest.approx(math.hypot(share, factor / z))
+    expected = math.hypot(share, factor / z)
+    assert mu(both, relation) == pytest.approx(expected)
 
 
-def test_replacing_her_by_somebody_of_another_group_is_covered_as_well():
+def test_replacing_a_user_by_one_of_another_group_is_covered():
     """Then two groups move, each by one unit that is added or removed."""
     plan = ONE_EACH.plan(RATINGS.world().shape, 1.0)
     on_group = [leaf for leaf, _ in normal_form(plan) if leaf.groups > 1]
     assert len(on_group) == 2
     for leaf in on_group:
-        two_groups = mu(Repeat(dataclasses.replace(leaf, groups=1), 2))
+        in_one_group = dataclasses.replace(leaf, groups=1)
+        two_groups = mu(Repeat(in_one_group, 2))
         assert two_groups <= mu(leaf, Relation.REPLACE_ONE) * (1 + 1e-12)
 
 
@@ -92,22 +103,25 @@ def test_a_plan_of_groups_costs_the_budget_and_each_step_has_a_root_less_noise(
         assert mu(ONE_EACH.plan(shape, level)) == pytest.approx(
             mu(plain.plan(shape, level))
         )
-        own, all_of_them = (
-            {
-                leaf.statistic: leaf.noise_multiplier
-                for leaf, _ in normal_form(it.plan(shape, level))
-            }
-            for it in (ONE_EACH, plain)
-        )
+        own = {
+            leaf.statistic: leaf.noise_multiplier
+            for leaf, _ in normal_form(ONE_EACH.plan(shape, level))
+        }
+        all_of_them = {
+            leaf.statistic: leaf.noise_multiplier
+            for leaf, _ in normal_form(plain.plan(shape, level))
+        }
         for name in ("item Grams", "item right-hand sides"):
-            assert own[name] == pytest.approx(all_of_them[name] / math.sqrt(GROUPS))
+            expected = all_of_them[name] / math.sqrt(GROUPS)
+            assert own[name] == pytest.approx(expected)
     assert mu(ONE_EACH.plan(shape, 1.0), relation) <= mu(
         plain.plan(shape, 1.0), relation
     ) * (1 + 1e-12)
 
 
 def test_rows_of_a_ledger_say_how_many_groups_and_older_ones_mean_one():
-    plan = sequence(Gaussian(2.0, "first"), on_groups(Gaussian(1.0, "sums"), GROUPS))
+    sums = on_groups(Gaussian(1.0, "sums"), GROUPS)
+    plan = sequence(Gaussian(2.0, "first"), sums)
     rows = ledger_rows(normal_form(plan))
     assert [row.get("groups") for row in rows] == [None, GROUPS]
     assert normal_form(event_of_rows(rows)) == normal_form(plan)
@@ -143,17 +157,21 @@ def everybody(curator):
 
 
 def another_split(curator):
-    on_disjoint_groups(curator, GROUPS)[0].release(Sums())
-    on_disjoint_groups(curator, 2)[1].release(Sums())
+    first, *_ = on_disjoint_groups(curator, GROUPS)
+    first.release(Sums())
+    _, second = on_disjoint_groups(curator, 2)
+    second.release(Sums())
 
 
 def a_group_that_is_none(curator):
-    curator.release(GroupStatistic(Sums(), DisjointGroup(GROUPS, GROUPS)))
+    none = DisjointGroup(GROUPS, GROUPS)
+    curator.release(GroupStatistic(Sums(), none))
 
 
 def made_of_everybody(curator):
     local_state = curator.hold(own_sums)
-    on_disjoint_groups(curator, GROUPS)[0].release(HeldSums(), local_state)
+    first, *_ = on_disjoint_groups(curator, GROUPS)
+    first.release(HeldSums(), local_state)
 
 
 def made_of_another_group(curator):
@@ -163,13 +181,15 @@ def made_of_another_group(curator):
 
 def passed_on_by_a_step(curator):
     first, second, _ = on_disjoint_groups(curator, GROUPS)
-    second.release(HeldSums(), second.hold(beside, first.hold(own_sums)))
+    held_by_first = first.hold(own_sums)
+    second.release(HeldSums(), second.hold(beside, held_by_first))
 
 
 def held_by_another_curator(curator):
     noise = Noise(Sums().event(1.0), np.random.SeedSequence(2))
     other = NoisyCurator(curator._people, noise)  # on the same rows
-    on_disjoint_groups(curator, GROUPS)[0].release(HeldSums(), other.hold(own_sums))
+    first, *_ = on_disjoint_groups(curator, GROUPS)
+    first.release(HeldSums(), other.hold(own_sums))
 
 
 def who_rated_what(curator):
@@ -204,13 +224,12 @@ def test_nobody_answers_in_two_groups(attack):
         attack(curator())
 
 
-def test_what_one_group_made_of_its_own_rows_may_be_asked():
+def test_a_group_may_use_the_state_of_its_own_rows():
     for number, group in enumerate(on_disjoint_groups(curator(), GROUPS)):
         assert group.hold(beside, group.hold(own_sums)) is not None
         noisy = group.release(HeldSums(), group.hold(own_sums))
-        exact = released_sums(
-            members(in_memory(RATINGS.world()).blocks[0], DisjointGroup(number, GROUPS))
-        )
+        block = in_memory(RATINGS.world()).blocks[0]
+        exact = released_sums(members(block, DisjointGroup(number, GROUPS)))
         assert exact.any()
         assert np.abs(noisy - exact).max() < 6 * Sums().sensitivity
 
@@ -218,7 +237,8 @@ def test_what_one_group_made_of_its_own_rows_may_be_asked():
 def test_a_group_tells_its_public_shape_and_its_noise_and_nothing_else():
     public = {"shape", "scale", "release", "release_parts", "cells", "hold"}
     for group in on_disjoint_groups(curator(), GROUPS):
-        assert {name for name in dir(group) if not name.startswith("_")} == public
+        names = {name for name in dir(group) if not name.startswith("_")}
+        assert names == public
         assert group.shape == RATINGS.world().shape
         assert group.scale(Sums()) == Sums().sensitivity
 
@@ -231,20 +251,24 @@ def test_while_releases_are_held_a_neighbour_moves_the_releases_of_one_group(rel
     for user in range(0, rows.n_users, 3):
         hers = rows.users == user
         items = rows.items.copy()
-        items[hers] = (rows.n_items - 1 - items[hers])[::-1]
-        other = (
-            rows.only(~hers)
-            if relation == "remove"
-            else dataclasses.replace(rows, items=items)
-        )
+        reverse = rows.n_items - 1 - items[hers]
+        items[hers] = reverse[::-1]
+        if relation == "remove":
+            other = rows.only(~hers)
+        else:
+            other = dataclasses.replace(rows, items=items)
         after = replay(ONE_EACH, other, before)
-        group_pairs = [pair for pair in pairs(before, after) if pair[0].leaf.groups > 1]
+        group_pairs = []
+        for pair in pairs(before, after):
+            if pair[0].leaf.groups > 1:
+                group_pairs.append(pair)
         group_numbers = {
             place // 2  # two statistics a step
             for place, (one, two) in enumerate(group_pairs)
             if not np.array_equal(one.statistic, two.statistic)
         }
-        assert group_numbers <= {int(groups_of(np.array([user]), GROUPS)[0])}
+        (own_group,) = groups_of(np.array([user]), GROUPS)
+        assert group_numbers <= {int(own_group)}
         met |= group_numbers
     assert met == set(range(GROUPS))
 

@@ -43,7 +43,9 @@ class UnitsSeen(Statistic):
 
 def numbers(block, *before):
     """The ids of a block, or one more than what was held."""
-    return before[0] + 1.0 if before else block.ids.astype(float)
+    if before:
+        return before[0] + 1.0
+    return block.ids.astype(float)
 
 
 PLACES = {
@@ -53,23 +55,27 @@ PLACES = {
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_is_held_meets_its_own_block_again(place, tmp_path):
+def test_held_state_returns_to_its_own_block(place, tmp_path):
     people = PLACES[place](world(), tmp_path)
     curator = OpenCurator(people, Noise(NOTHING), {})
     local_state = curator.hold(numbers)
     later = curator.hold(numbers, local_state)
-    assert np.array_equal(curator.total(UnitsSeen(), local_state), np.arange(23))
-    assert np.array_equal(curator.total(UnitsSeen(), later), np.arange(23) + 1)
+    seen = curator.total(UnitsSeen(), local_state)
+    assert np.array_equal(seen, np.arange(23))
+    seen = curator.total(UnitsSeen(), later)
+    assert np.array_equal(seen, np.arange(23) + 1)
 
 
 @pytest.mark.parametrize("place", PLACES)
-def test_what_nobody_names_any_more_is_let_go(place, tmp_path):
+def test_state_that_nothing_refers_to_is_freed(place, tmp_path):
     people = PLACES[place](world(), tmp_path)
     curator = NoisyCurator(people, Noise(NOTHING))
     first = curator.hold(numbers)
     copy = pickle.loads(pickle.dumps(first))
     second = curator.hold(numbers, first)
-    assert np.array_equal(people.states[copy.key, 4], people.states[second.key, 4] - 1)
+    first_state = people.states[copy.key, 4]
+    second_state = people.states[second.key, 4]
+    assert np.array_equal(first_state, second_state - 1)
     del first
     gc.collect()
     for block in range(5):
@@ -78,10 +84,12 @@ def test_what_nobody_names_any_more_is_let_go(place, tmp_path):
             people.states[copy.key, block]
 
 
-def test_two_curators_on_the_same_people_do_not_meet():
+def test_two_curators_share_no_state():
     people = in_memory(world())
-    one, other = (OpenCurator(people, Noise(NOTHING), {}) for _ in range(2))
-    first, second = one.hold(numbers), other.hold(numbers, one.hold(numbers))
+    one = OpenCurator(people, Noise(NOTHING), {})
+    other = OpenCurator(people, Noise(NOTHING), {})
+    first = one.hold(numbers)
+    second = other.hold(numbers, one.hold(numbers))
     assert not one.total(UnitsSeen(), first)[0]
     assert other.total(UnitsSeen(), second)[0] == 1
 
@@ -92,10 +100,12 @@ def test_blocks_hold_their_units_rows_and_no_others():
     part = rows_of(data, units)
     assert part.n_users == 4
     for place, unit in enumerate(units):
-        hers, mine = data.users == unit, part.users == place
+        hers = data.users == unit
+        mine = part.users == place
         assert np.array_equal(part.items[mine], data.items[hers])
         assert np.array_equal(part.values[mine], data.values[hers])
-    assert np.array_equal(part.by_user, np.searchsorted(part.users, np.arange(5)))
+    starts = np.searchsorted(part.users, np.arange(5))
+    assert np.array_equal(part.by_user, starts)
 
 
 @pytest.mark.parametrize("images", [True, False])
@@ -104,20 +114,24 @@ def test_a_person_brings_all_her_rows_in_their_order(images):
     data = sample_worlds.of(rows, images).of_people(
         people, sample_worlds.PeopleWorld.COUNT
     )
-    blocks = split_units(
-        {"train": data}, [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])]
-    )
+    units = [np.array([4, 1]), np.array([0, 2, 3, 5, 6, 7, 8])]
+    blocks = split_units({"train": data}, units)
     first = blocks[0].rows
     assert first.n_people == 2
-    dense = first.X if images else first.X.toarray()
+    if images:
+        dense = first.X
+    else:
+        dense = first.X.toarray()
     for place, person in enumerate((4, 1)):
         mine = dense[first.people == place]
-        assert np.array_equal(mine, rows[people == person].astype(np.float32))
+        hers = rows[people == person]
+        assert np.array_equal(mine, hers.astype(np.float32))
     assert sum(len(block.rows) for block in blocks) == len(data)
 
 
-def test_a_key_tells_nothing_of_what_it_stands_for():
-    local_state = NoisyCurator(in_memory(world()), Noise(NOTHING)).hold(numbers)
+def test_a_key_reveals_nothing_of_its_state():
+    curator = NoisyCurator(in_memory(world()), Noise(NOTHING))
+    local_state = curator.hold(numbers)
     assert len(pickle.dumps(local_state)) < 300
     assert not hasattr(local_state, "__dict__")
 
@@ -135,13 +149,12 @@ def test_every_sum_of_n_products_is_a_whole_number_below_two_to_the_53(
     """In exact arithmetic: the largest sum there can be is held by a float64 without rounding."""
     values = np.random.default_rng(seed).uniform(-bound, bound, 20)
     step = Fraction(grid.grid_step(bound, n_units, factors))
-    grid_values = [
-        Fraction(float(x)) / step for x in on_grid(values, bound, n_units, factors)
-    ]
+    grid_values = []
+    for value in on_grid(values, bound, n_units, factors):
+        grid_values.append(Fraction(float(value)) / step)
     assert all(x.denominator == 1 for x in grid_values)
-    largest = (
-        Fraction(float(on_grid(np.array([bound]), bound, n_units, factors)[0])) / step
-    )
+    (largest,) = on_grid(np.array([bound]), bound, n_units, factors)
+    largest = Fraction(float(largest)) / step
     assert n_units * largest**factors <= 2**53
 
 
@@ -152,7 +165,8 @@ def test_every_sum_of_n_products_is_a_whole_number_below_two_to_the_53(
 def test_rounding_is_towards_zero_and_by_less_than_a_step(bound, n_units, seed):
     values = np.random.default_rng(seed).uniform(-bound, bound, 50)
     values[:3] = 0.0, bound, -bound
-    grid_values, step = on_grid(values, bound, n_units), grid.grid_step(bound, n_units)
+    grid_values = on_grid(values, bound, n_units)
+    step = grid.grid_step(bound, n_units)
     assert (np.abs(grid_values) <= np.abs(values)).all()
     assert (grid_values * values >= 0).all()
     assert (np.abs(grid_values - values) < step).all()

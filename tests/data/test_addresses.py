@@ -73,7 +73,8 @@ def test_a_files_own_name_may_have_a_question_mark(tmp_path):
 def test_an_address_longer_than_a_name_may_be_is_split():
     leave = ",".join(f"a column with a long name {number}" for number in range(40))
     place, declared = split(address_of("wide.csv", {"leave": leave}))
-    assert place == "wide.csv" and declared == {"leave": leave}
+    assert place == "wide.csv"
+    assert declared == {"leave": leave}
 
 
 def test_a_shown_address_has_no_folder():
@@ -86,7 +87,8 @@ def test_a_shown_address_has_no_folder():
 @pytest.mark.parametrize("name", FACTS)
 def test_every_fact_says_what_it_declares_and_its_rule(name):
     fact = FACTS[name]
-    assert len(fact.help) > 15 and fact.help.endswith(".")
+    assert len(fact.help) > 15
+    assert fact.help.endswith(".")
     if fact.words and name != "leave":  # any text names columns
         with pytest.raises(BadInput) as refusal:
             value({name: "#"}, name)

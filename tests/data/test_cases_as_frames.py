@@ -10,9 +10,8 @@ import pytest
 from dpmf_core.data.frames import ratings_of
 from dpmf_core.data.ids import canonical_texts
 
-FOLDER = Path(
-    os.environ.get("DPMF_CASES", Path(__file__).parents[3] / "shared" / "cases")
-)
+COMMON = Path(__file__).parents[3] / "shared" / "cases"
+FOLDER = Path(os.environ.get("DPMF_CASES", COMMON))
 COPIES = [  # if the folder is not there
     {
         "file": "numbers",
@@ -31,15 +30,20 @@ COPIES = [  # if the folder is not there
 
 def cases():
     file = FOLDER / "expected.json"
-    entries = json.loads(file.read_text("utf-8")) if file.is_file() else COPIES
+    if file.is_file():
+        entries = json.loads(file.read_text("utf-8"))
+    else:
+        entries = COPIES
     return [entry for entry in entries if entry["expected"]]
 
 
 def rows_of(ratings):
     users = canonical_texts(ratings.own_ids[0])[ratings.users]
     items = [ratings.labels[item] for item in ratings.items]
-    rows = zip(users, items, ratings.values.tolist(), strict=True)
-    return sorted([user, item, pytest.approx(value)] for user, item, value in rows)
+    rows = []
+    for user, item, value in zip(users, items, ratings.values.tolist(), strict=True):
+        rows.append([user, item, pytest.approx(value)])
+    return sorted(rows)
 
 
 TYPES = {
@@ -56,7 +60,11 @@ def can_be(ids, kind):
     if kind not in ("int", "float"):
         return True
     is_whole = ids.str.fullmatch(r"0|[1-9][0-9]*").all()
-    return is_whole and ids.str.len().max() <= (18 if kind == "int" else 15)
+    if kind == "int":
+        most_digits = 18
+    else:
+        most_digits = 15
+    return is_whole and ids.str.len().max() <= most_digits
 
 
 @pytest.mark.parametrize("kind", TYPES)
@@ -72,12 +80,14 @@ def test_the_right_rows_of_a_case_as_a_frame(case, kind):
         }
     )
     values = frame["rating"]
-    ratings = ratings_of(typed, (values.min() - 1, values.max() + 1))
+    bounds = (values.min() - 1, values.max() + 1)
+    ratings = ratings_of(typed, bounds)
     texts = frame.assign(
         user=canonical_texts(frame["user"]), item=canonical_texts(frame["item"])
     )
     assert rows_of(ratings) == sorted(texts.to_numpy(object).tolist())
     as_text = ratings_of(frame, ratings.bounds)
-    assert ratings.labels == as_text.labels and ratings.account == as_text.account
+    assert ratings.labels == as_text.labels
+    assert ratings.account == as_text.account
     assert (ratings.user_keys == as_text.user_keys).all()
     assert ratings.report.problems == ()

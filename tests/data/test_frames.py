@@ -31,7 +31,8 @@ BOUNDS = (1, 5)
 
 def triples(ratings):
     columns = (ratings.users, ratings.items, ratings.values)
-    return list(zip(*(column.tolist() for column in columns), strict=True))
+    lists = [column.tolist() for column in columns]
+    return list(zip(*lists, strict=True))
 
 
 def test_a_frame_is_read_by_its_columns_names():
@@ -43,8 +44,10 @@ def test_a_frame_is_read_by_its_columns_names():
         (1, 1, 1.0),
         (2, 1, 3.0),
     ]
-    assert ratings.bounds == (1.0, 5.0) and ratings.titles == ("10", "20", "30")
-    assert not ratings.public and ratings.assumptions == (
+    assert ratings.bounds == (1.0, 5.0)
+    assert ratings.titles == ("10", "20", "30")
+    assert not ratings.public
+    assert ratings.assumptions == (
         USERS_ARE_PUBLIC,
         ITEMS_ARE_PUBLIC,
     )
@@ -60,13 +63,13 @@ def test_a_frame_is_read_by_its_columns_names():
 
 @pytest.mark.parametrize("kind", [coo_array, csr_array, csr_matrix])
 def test_a_matrix_is_the_frame_with_the_same_ratings(kind):
-    users, items = [0, 1, 1, 2, 0], [2, 0, 1, 1, 0]
+    users = [0, 1, 1, 2, 0]
+    items = [2, 0, 1, 1, 0]
     matrix = kind((FRAME["rating"].to_numpy(), (users, items)), shape=(3, 3))
-    of_matrix, of_frame = (frames.ratings_of(data, BOUNDS) for data in (matrix, FRAME))
-    assert (
-        triples(of_matrix) == triples(of_frame)
-        and of_matrix.account == of_frame.account
-    )
+    of_matrix = frames.ratings_of(matrix, BOUNDS)
+    of_frame = frames.ratings_of(FRAME, BOUNDS)
+    assert triples(of_matrix) == triples(of_frame)
+    assert of_matrix.account == of_frame.account
     assert of_matrix.shape == of_frame.shape
 
 
@@ -74,7 +77,8 @@ def test_a_stored_zero_is_a_rating_and_the_matrix_stays_as_it_was():
     matrix = csr_array(np.array([[0.0, 2.0], [1.0, 0.0]]))
     matrix.data[0] = 0.0
     ratings = frames.ratings_of(matrix, (0, 5))
-    assert triples(ratings) == [(0, 1, 0.0), (1, 0, 1.0)] and matrix.nnz == 2
+    assert triples(ratings) == [(0, 1, 0.0), (1, 0, 1.0)]
+    assert matrix.nnz == 2
 
 
 @pytest.mark.parametrize(
@@ -133,21 +137,26 @@ def test_rows_that_are_left_out_are_reported_and_make_no_users_and_items():
         ratings = frames.ratings_of(pd.concat([MANY, ODD]), BOUNDS)
     expected = frames.ratings_of(MANY, BOUNDS)
     assert triples(ratings) == triples(expected)
-    assert ratings.labels == expected.labels and ratings.n_users == 3
+    assert ratings.labels == expected.labels
+    assert ratings.n_users == 3
     assert (ratings.user_keys == expected.user_keys).all()
     assert counts_of(ratings) == {Kind.MISSING: 4, Kind.INFINITE: 1, Kind.OUTSIDE: 1}
     report = ratings.report
-    assert (report.read, report.kept, report.ignored) == (26, 20, ("comment",))
+    assert report.read == 26
+    assert report.kept == 20
+    assert report.ignored == ("comment",)
     (outside,) = [
         problem for problem in report.problems if problem.kind == Kind.OUTSIDE
     ]
-    assert outside.place == "row 21" and outside.examples == "9 (1 x)"
+    assert outside.place == "row 21"
+    assert outside.examples == "9 (1 x)"
 
 
 def test_a_frame_without_problems_warns_of_nothing():
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert frames.ratings_of(FRAME, BOUNDS).report.problems == ()
+        problems = frames.ratings_of(FRAME, BOUNDS).report.problems
+        assert problems == ()
 
 
 @pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
@@ -174,10 +183,10 @@ def test_values_declared_as_not_rated_are_no_ratings():
     assert triples(ratings) == [(0, 0, 2.0), (0, 2, 4.0), (1, 1, 1.0)]
     assert counts_of(ratings) == {Kind.NOT_RATED: 2}
     with pytest.raises(BadInput, match="1 of the 3 ratings, more than a tenth"):
-        frames.ratings_of(
-            FRAME.assign(rating=[4, 0, 9, 99, 2]), BOUNDS, missing=(0, 99)
-        )
-    one = frames.ratings_of(FRAME.assign(rating=[4, 3, 1, 1, 2]), BOUNDS, missing=1)
+        beyond = FRAME.assign(rating=[4, 0, 9, 99, 2])
+        frames.ratings_of(beyond, BOUNDS, missing=(0, 99))
+    with_ones = FRAME.assign(rating=[4, 3, 1, 1, 2])
+    one = frames.ratings_of(with_ones, BOUNDS, missing=1)
     assert sorted(one.values.tolist()) == [2.0, 3.0, 4.0]
 
 
@@ -186,7 +195,9 @@ def test_a_matrix_has_the_same_rules():
     rated = np.tile([4.0, 5.0, 1.0, 3.0], (5, 1))
     rated[0] = [9.0, np.nan, 4.0, 2.0]
     ratings = frames.ratings_of(csr_array(rated), BOUNDS, missing=2)
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (5, 4, 17)
+    assert ratings.n_users == 5
+    assert ratings.n_items == 4
+    assert len(ratings) == 17
     assert counts_of(ratings) == {
         Kind.NOT_A_NUMBER: 1,
         Kind.NOT_RATED: 1,
@@ -198,9 +209,8 @@ def test_a_pair_that_is_rated_twice_is_reported():
     with pytest.warns(
         RowsChanged, match="1 changed .same user and item again: averaged"
     ):
-        ratings = frames.ratings_of(
-            pd.concat([FRAME, FRAME.iloc[:1].assign(rating=2)]), BOUNDS
-        )
+        again = FRAME.iloc[:1].assign(rating=2)
+        ratings = frames.ratings_of(pd.concat([FRAME, again]), BOUNDS)
     assert triples(ratings)[1] == (0, 2, 3.0)
 
 
@@ -219,13 +229,27 @@ def test_a_time_that_is_empty_is_the_earliest_and_moves_no_other(kind):
     }[kind]
     with pytest.warns(RowsChanged, match="time cannot be read"):
         ratings = frames.ratings_of(FRAME.assign(time=column), BOUNDS)
-    assert ratings.order.argsort().tolist() == [4, 0, 2, 3, 1]
+    order = ratings.order.argsort()
+    assert order.tolist() == [4, 0, 2, 3, 1]
 
 
 UNREADABLE = {
-    "user": [10**400, 10**5000, Decimal("1e99999999"), Decimal("sNaN"), "\ud800", [1]],
+    "user": [
+        10**400,
+        10**5000,
+        Decimal("1e99999999"),
+        Decimal("sNaN"),
+        "\ud800",
+        [1],
+    ],
     "item": [10**400, Decimal("sNaN"), "\ud800"],
-    "rating": [10**400, Decimal("sNaN"), Decimal("1e400"), "\ud800", [1]],
+    "rating": [
+        10**400,
+        Decimal("sNaN"),
+        Decimal("1e400"),
+        "\ud800",
+        [1],
+    ],
     "time": [
         "x",
         1.5,
@@ -243,12 +267,13 @@ CELLS = [(role, cell) for role, cells in UNREADABLE.items() for cell in cells]
 @pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
 @pytest.mark.parametrize(("role", "cell"), CELLS, ids=range(len(CELLS)))
 def test_a_cell_that_cannot_be_read_concerns_its_row_alone(role, cell):
-    frame = FRAME.assign(time=[50, 20, 30, 40, 10])[["user", "item", "rating", "time"]]
+    frame = FRAME.assign(time=[50, 20, 30, 40, 10])
+    frame = frame[["user", "item", "rating", "time"]]
     before = frames.ratings_of(frame, BOUNDS)
     row = {"user": "zed", "item": 10, "rating": 3, "time": 60, role: cell}
-    after = frames.ratings_of(
-        pd.concat([frame.astype(object), pd.DataFrame([row], dtype=object)]), BOUNDS
-    )
+    rows = pd.DataFrame([row], dtype=object)
+    with_cell = pd.concat([frame.astype(object), rows])
+    after = frames.ratings_of(with_cell, BOUNDS)
     kept = np.isin(after.user_keys[after.users], before.user_keys)
     assert np.array_equal(after.order[kept], before.order)
     assert np.array_equal(after.values[kept], before.values)
@@ -259,7 +284,8 @@ def test_dates_among_which_one_is_no_date_keep_their_order():
     days.iloc[0] = "yesterday"
     with pytest.warns(RowsChanged, match="time cannot be read"):
         ratings = frames.ratings_of(FRAME.assign(time=days), BOUNDS)
-    assert ratings.order.argsort().tolist() == [1, 0, 2, 3, 4]
+    order = ratings.order.argsort()
+    assert order.tolist() == [1, 0, 2, 3, 4]
 
 
 TYPES = {
@@ -291,16 +317,19 @@ NUMBERS = pd.DataFrame(
 def test_ids_of_all_types_are_the_same_users_and_items(to_type):
     expected = frames.ratings_of(NUMBERS, BOUNDS)
     assert expected.labels == ("3", "20", "100")
-    frame = NUMBERS.assign(
-        user=to_type(NUMBERS["user"].abs()), item=to_type(NUMBERS["item"])
-    )
+    users = to_type(NUMBERS["user"].abs())
+    items = to_type(NUMBERS["item"])
+    frame = NUMBERS.assign(user=users, item=items)
     ratings = frames.ratings_of(frame, BOUNDS)
-    expected = frames.ratings_of(NUMBERS.assign(user=NUMBERS["user"].abs()), BOUNDS)
+    positive = NUMBERS.assign(user=NUMBERS["user"].abs())
+    expected = frames.ratings_of(positive, BOUNDS)
     assert triples(ratings) == triples(expected)
-    assert ratings.labels == expected.labels and ratings.account == expected.account
+    assert ratings.labels == expected.labels
+    assert ratings.account == expected.account
     assert (ratings.user_keys == expected.user_keys).all()
     users, items = ratings.own_ids
-    assert list(map(float, users)) == [2, 9, 10, 100] and list(map(float, items)) == [
+    assert list(map(float, users)) == [2, 9, 10, 100]
+    assert list(map(float, items)) == [
         3,
         20,
         100,
@@ -309,10 +338,12 @@ def test_ids_of_all_types_are_the_same_users_and_items(to_type):
 
 def test_an_empty_cell_does_not_round_the_long_ids_of_an_arrow_table():
     long = [2**60 + 1, 2**60 + 2, None, 2**60 + 1]
-    table = pyarrow.table({"user": long, "item": [1, 1, 1, 2], "rating": [1, 2, 3, 4]})
+    columns = {"user": long, "item": [1, 1, 1, 2], "rating": [1, 2, 3, 4]}
+    table = pyarrow.table(columns)
     with pytest.warns(RowsChanged):
         ratings = frames.ratings_of(table, BOUNDS)
-    assert ratings.n_users == 2 and ratings.own_ids[0].tolist() == [
+    assert ratings.n_users == 2
+    assert ratings.own_ids[0].tolist() == [
         2**60 + 1,
         2**60 + 2,
     ]
@@ -322,12 +353,10 @@ def test_floats_too_large_for_whole_numbers_are_noted():
     large = NUMBERS.assign(user=NUMBERS["user"].abs() * 1e16)
     (note,) = frames.ratings_of(large, BOUNDS).report.assumed
     assert note.startswith("6 ids in the column 'user' are floats of 2^53 or more")
-    assert (
-        frames.ratings_of(
-            NUMBERS.assign(user=NUMBERS["user"] * 1.0), BOUNDS
-        ).report.assumed
-        == ()
-    )
+    assumed = frames.ratings_of(
+        NUMBERS.assign(user=NUMBERS["user"] * 1.0), BOUNDS
+    ).report.assumed
+    assert assumed == ()
 
 
 PLAIN = FRAME.drop(columns="comment")
@@ -357,30 +386,33 @@ def test_columns_are_found_by_what_they_are_often_called():
     expected = frames.ratings_of(FRAME, BOUNDS)
     other_names = FRAME.rename(columns=names)
     ratings = frames.ratings_of(other_names, BOUNDS)
-    assert ratings.account == expected.account and ratings.order is not None
-    odd = FRAME.rename(columns={"user": "a", "item": "b", "rating": "c", "time": "d"})
+    assert ratings.account == expected.account
+    assert ratings.order is not None
+    names = {"user": "a", "item": "b", "rating": "c", "time": "d"}
+    odd = FRAME.rename(columns=names)
     columns = dict(zip(names, "abcd", strict=True))
     by_name = frames.ratings_of(odd, BOUNDS, columns=columns)
-    assert by_name.account == expected.account and by_name.order is not None
-    assert frames.ratings_of(FRAME, BOUNDS, columns={"time": ""}).order is None
+    assert by_name.account == expected.account
+    assert by_name.order is not None
+    order = frames.ratings_of(FRAME, BOUNDS, columns={"time": ""}).order
+    assert order is None
     with pytest.raises(BadInput):
         frames.ratings_of(FRAME, BOUNDS, columns={"item": "item_id"})
 
 
 def test_interactions_count_as_one():
     ratings = frames.ratings_of(FRAME, columns={"rating": ""})
-    assert (
-        ratings.bounds == (0.0, 1.0)
-        and set(ratings.values.tolist()) == {1.0}
-        and len(ratings) == 5
-    )
+    assert ratings.bounds == (0.0, 1.0)
+    assert set(ratings.values.tolist()) == {1.0}
+    assert len(ratings) == 5
     with pytest.raises(BadInput, match="leave bounds out"):
         frames.ratings_of(FRAME, BOUNDS, columns={"rating": ""})
 
 
 def test_arrays_are_a_frame():
     expected = frames.ratings_of(FRAME, BOUNDS)
-    users, items = pd.factorize(FRAME["user"], sort=True)[0], FRAME["item"].to_numpy()
+    users = pd.factorize(FRAME["user"], sort=True)[0]
+    items = FRAME["item"].to_numpy()
     ratings = FRAME["rating"].to_numpy()
     both = np.column_stack([users, items, ratings])
     records = np.rec.fromarrays(
@@ -388,13 +420,13 @@ def test_arrays_are_a_frame():
     )
     for data in ((users, items, ratings), both, records):
         of_arrays = frames.ratings_of(data, BOUNDS)
-        assert (
-            of_arrays.account == expected.account
-            and of_arrays.labels == expected.labels
-        )
-    with_times = frames.ratings_of((users, items, ratings, np.arange(5)), BOUNDS)
+        assert of_arrays.account == expected.account
+        assert of_arrays.labels == expected.labels
+    times = np.arange(5)
+    with_times = frames.ratings_of((users, items, ratings, times), BOUNDS)
     assert sorted(with_times.order.tolist()) == [0, 1, 2, 3, 4]
-    for data in (np.eye(7), (users, items), (users, items, ratings[:3]), np.ones(3)):
+    wrong = (np.eye(7), (users, items), (users, items, ratings[:3]), np.ones(3))
+    for data in wrong:
         with pytest.raises(BadInput):
             frames.ratings_of(data, BOUNDS)
 

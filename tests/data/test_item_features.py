@@ -8,20 +8,27 @@ import pytest
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.testing.worlds import world
 
-TABLE = ItemFeatures(
-    ("drama", "comedy", "1990s"),
-    np.array([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]], np.float32),
+GENRES = np.array(
+    [
+        [1, 0, 0],
+        [0, 1, 0],
+        [1, 1, 0],
+        [0, 0, 1],
+    ],
+    np.float32,
 )
+TABLE = ItemFeatures(("drama", "comedy", "1990s"), GENRES)
 
 
 def test_of_dropped_items_nothing_is_left():
     features = TABLE.keeping(np.array([2, 0]))
     assert features.names == ("comedy",)
     assert features.values.tolist() == [[1.0], [0.0]]
-    assert TABLE.keeping(np.array([3])).names == ()
+    names = TABLE.keeping(np.array([3])).names
+    assert names == ()
 
 
-def test_what_is_no_table_is_refused():
+def test_features_that_are_no_table_are_refused():
     with pytest.raises(ValueError, match="columns"):
         ItemFeatures(("a", "b"), np.zeros((3, 1), np.float32))
     with pytest.raises(ValueError, match="finite"):
@@ -34,15 +41,14 @@ def test_filters_and_fingerprints_follow_the_table():
     popular = np.argsort(
         -np.bincount(data.items, minlength=data.n_items), kind="stable"
     )[:5]
-    assert (
-        few.item_features is not None and few.shape.item_features is few.item_features
-    )
-    assert np.array_equal(
-        few.item_features.values[:, -1], data.item_features.values[popular, -1]
-    )
+    assert few.item_features is not None
+    assert few.shape.item_features is few.item_features
+    values = data.item_features.values
+    last_column = few.item_features.values[:, -1]
+    assert np.array_equal(last_column, values[popular, -1])
     bare = replace(data, item_features=None)
-    other = replace(
-        data, item_features=ItemFeatures(("x",), data.item_features.values[:, :1])
-    )
-    assert len({data.fingerprint, bare.fingerprint, other.fingerprint}) == 3
+    first_column = ItemFeatures(("x",), values[:, :1])
+    other = replace(data, item_features=first_column)
+    fingerprints = {data.fingerprint, bare.fingerprint, other.fingerprint}
+    assert len(fingerprints) == 3
     assert data.shape == bare.shape

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.item_features import MOST_WORDS, encode
@@ -32,7 +33,7 @@ def test_numbers_categories_and_several_words():
         "colour",
     )
     expected = [[0, 1, 0, 1, 1], [0, 0, 1, 0, 0], [0] * 5, [-YEAR, 0, 1, 1, 1]]
-    np.testing.assert_allclose(encoded_table.features.values, expected, rtol=1e-6)
+    assert_allclose(encoded_table.features.values, expected, rtol=1e-6)
     assert encoded_table.features.is_category.tolist() == [
         False,
         True,
@@ -48,10 +49,8 @@ def test_numbers_categories_and_several_words():
 
 def test_an_items_features_do_not_depend_on_which_others_are_rated():
     """Under a private choice of items only the table may tell what an item's features are."""
-    every, few = (
-        encoded(IDS, COLUMNS, items, "films.csv").features
-        for items in (IDS, ("z", "a"))
-    )
+    every = encoded(IDS, COLUMNS, IDS, "films.csv").features
+    few = encoded(IDS, COLUMNS, ("z", "a"), "films.csv").features
     places = [every.names.index(name) for name in few.names]
     assert np.array_equal(few.values, every.values[[3, 0]][:, places])
     assert set(every.names) - set(few.names) == set()

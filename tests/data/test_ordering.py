@@ -7,13 +7,23 @@ from dpmf_core.data.ordering import order_of, order_of_pairs
 from dpmf_core.data.ratings import Ratings
 
 # the last ones leave no room for positions in 63 bits
-SIZES = [(1, 1), (7, 5), (300, 1), (1, 40), (2**31 - 1, 2**30), (2**31 - 1, 2**31 - 1)]
+SIZES = [
+    (1, 1),
+    (7, 5),
+    (300, 1),
+    (1, 40),
+    (2**31 - 1, 2**30),
+    (2**31 - 1, 2**31 - 1),
+]
 
 
 def pairs(n_users, n_items, n=500):
     rng = np.random.default_rng(2)
-    users, items = rng.integers(0, n_users, n // 2), rng.integers(0, n_items, n // 2)
-    return np.tile(users, 2).astype(np.int32), np.tile(items, 2).astype(np.int32)
+    users = rng.integers(0, n_users, n // 2)
+    items = rng.integers(0, n_items, n // 2)
+    users = np.tile(users, 2)
+    items = np.tile(items, 2)
+    return users.astype(np.int32), items.astype(np.int32)
 
 
 @pytest.mark.parametrize(("n_users", "n_items"), SIZES)
@@ -27,19 +37,24 @@ def test_pairs_are_sorted_and_equal_ones_stay_in_order(n_users, n_items):
     else:
         assert order.tolist() == expected.tolist()
         assert order_of_pairs(users[order], items[order], n_users, n_items) is None
-    assert (users == before[0]).all() and (items == before[1]).all()
+    assert (users == before[0]).all()
+    assert (items == before[1]).all()
 
 
 @pytest.mark.parametrize("count", [1, 9, 2**31 - 1, 2**60])
 def test_ids_are_sorted_and_equal_ones_stay_in_order(count):
-    ids = np.random.default_rng(4).integers(0, min(count, 2**31 - 1), 300)
-    assert order_of(ids, count).tolist() == np.argsort(ids, kind="stable").tolist()
+    most = min(count, 2**31 - 1)
+    ids = np.random.default_rng(4).integers(0, most, 300)
+    expected = np.argsort(ids, kind="stable")
+    assert order_of(ids, count).tolist() == expected.tolist()
 
 
 class TestRatings:
-    def test_arrays_are_its_own(self):
-        users, items = np.array([0, 1], np.int32), np.array([0, 1], np.int32)
-        values, times = np.array([1, 2], np.float32), np.array([5, 6])
+    def test_ratings_own_their_arrays(self):
+        users = np.array([0, 1], np.int32)
+        items = np.array([0, 1], np.int32)
+        values = np.array([1, 2], np.float32)
+        times = np.array([5, 6])
         data = Ratings.of(
             users, items, values, n_users=2, n_items=2, bounds=(1, 5), order=times
         )

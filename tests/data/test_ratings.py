@@ -32,7 +32,8 @@ def timed_ratings(n_users=11, n_items=29):
     """Every user rates 10 items; times are a permutation, unlike in every row."""
     rng = np.random.default_rng(3)
     users = np.repeat(np.arange(n_users), 10)
-    items = np.concatenate([rng.permutation(n_items)[:10] for _ in range(n_users)])
+    items_of_users = [rng.permutation(n_items)[:10] for _ in range(n_users)]
+    items = np.concatenate(items_of_users)
     return Ratings.of(
         users,
         items,
@@ -45,20 +46,34 @@ def timed_ratings(n_users=11, n_items=29):
 
 
 class TestOf:
-    @pytest.mark.parametrize(("user", "item"), [(-1, 0), (3, 0), (0, -1), (0, 5)])
+    @pytest.mark.parametrize(
+        ("user", "item"),
+        [
+            (-1, 0),
+            (3, 0),
+            (0, -1),
+            (0, 5),
+        ],
+    )
     def test_refuses_ids_outside_the_declared_shape(self, user, item):
         with pytest.raises(BadInput, match=r"\[0, 3\) and \[0, 5\)"):
-            Ratings.of(
-                [0, user], [0, item], [1, 1], n_users=3, n_items=5, bounds=(1, 5)
-            )
+            users = [0, user]
+            items = [0, item]
+            Ratings.of(users, items, [1, 1], n_users=3, n_items=5, bounds=(1, 5))
 
     @pytest.mark.parametrize(
         "bounds",
         [
-            (5, 1), (2, 2), (float("nan"), 5), (1, float("nan")), (0, 1e39), (-1e10, 0),
-            (1e6, 1e6 + 0.1), (0, 1e-12),
+            (5, 1),
+            (2, 2),
+            (float("nan"), 5),
+            (1, float("nan")),
+            (0, 1e39),
+            (-1e10, 0),
+            (1e6, 1e6 + 0.1),
+            (0, 1e-12),
         ],
-    )  # fmt: skip
+    )
     def test_refuses_bounds_that_are_no_interval(self, bounds):
         with pytest.raises(BadInput, match="bounds"):
             Ratings.of([0], [0], [1], n_users=1, n_items=1, bounds=bounds)
@@ -77,8 +92,10 @@ class TestFingerprint:
         for place in range(len(data)):
             values = data.values.copy()
             values[place] += np.float32(1e-3)
-            fingerprints.add(dataclasses.replace(data, values=values).fingerprint)
-            fingerprints.add(data.only(np.arange(len(data)) != place).fingerprint)
+            other_values = dataclasses.replace(data, values=values)
+            fingerprints.add(other_values.fingerprint)
+            one_less = data.only(np.arange(len(data)) != place)
+            fingerprints.add(one_less.fingerprint)
         assert len(fingerprints) == 2 * len(data) + 1
 
     @pytest.mark.parametrize(
@@ -94,7 +111,8 @@ class TestFingerprint:
     )
     def test_any_declared_fact_changes_it(self, change):
         data = world()
-        assert dataclasses.replace(data, **change).fingerprint != data.fingerprint
+        fingerprint = dataclasses.replace(data, **change).fingerprint
+        assert fingerprint != data.fingerprint
 
 
 class TestFilters:
@@ -106,7 +124,8 @@ class TestFilters:
         def rows(ratings):
             titles = [ratings.titles[j] for j in ratings.items]
             columns = (ratings.users, titles, ratings.order, ratings.values)
-            return set(zip(*(np.asarray(it).tolist() for it in columns), strict=True))
+            lists = [np.asarray(column).tolist() for column in columns]
+            return set(zip(*lists, strict=True))
 
         top = data.top_items(5)
         counts = np.bincount(data.items, minlength=29).tolist()
@@ -115,11 +134,9 @@ class TestFilters:
             == sorted(counts, reverse=True)[:5]
         )
         assert rows(top) < rows(data)
-        assert (top.n_items, top.n_users, top.assumptions) == (
-            5,
-            11,
-            (ITEM_SET_IS_PUBLIC,),
-        )
+        assert top.n_items == 5
+        assert top.n_users == 11
+        assert top.assumptions == (ITEM_SET_IS_PUBLIC,)
 
     def test_items_with_enough_ratings_are_kept(self):
         data = world()
@@ -133,7 +150,7 @@ class TestFilters:
 
 
 class TestKeyedUniform:
-    def test_is_splitmix64_wherever_a_rating_stands(self):
+    def test_a_keyed_draw_is_splitmix64_wherever_a_rating_stands(self):
         """Against whole numbers of any size, on both sides of where a block of numbers ends."""
 
         def mix(x):
@@ -143,12 +160,14 @@ class TestKeyedUniform:
 
         step = 0x9E3779B97F4A7C15
         assert mix(step) == 0xE220A8397B1DCDAF  # the first number that seed 0 gives
-        users, items = np.arange(40_000) // 3, np.arange(40_000) % 1_000
+        users = np.arange(40_000) // 3
+        items = np.arange(40_000) % 1_000
         draw = keyed_uniform(7, users, items)
         for at in (0, 1, 32_767, 32_768, 39_999):
             x = mix(7 + step)
             for number in (users[at], items[at]):
-                x = mix((x + step * (int(number) + 1)) % 2**64)
+                start = x + step * (int(number) + 1)
+                x = mix(start % 2**64)
             assert draw[at] == (x >> 11) / 2**53
 
     def test_rank_within_user_is_a_permutation_of_every_row_by_key(self):
@@ -157,7 +176,9 @@ class TestKeyedUniform:
         place = rank_within_user(data, key)
         for user in range(N_USERS):
             row = slice(*data.by_user[user : user + 2])
-            assert (np.argsort(key[row]) == np.argsort(place[row])).all()
+            order_of_keys = np.argsort(key[row])
+            order_of_places = np.argsort(place[row])
+            assert (order_of_keys == order_of_places).all()
             assert sorted(place[row]) == list(range(row.stop - row.start))
 
 
@@ -175,17 +196,17 @@ class TestEverySplit:
     def test_every_rating_lands_somewhere_and_held_out_ones_nowhere_else(self, kind):
         data = timed_ratings()
         parts = split(data, spec(kind), 5)
-        train, history, validation, test = (
-            triples(part)
-            for part in (parts.train, parts.history, parts.validation, parts.test)
-        )
-        assert (
-            test and validation and train | history | validation | test == triples(data)
-        )
+        train = triples(parts.train)
+        history = triples(parts.history)
+        validation = triples(parts.validation)
+        test = triples(parts.test)
+        assert test
+        assert validation
+        assert train | history | validation | test == triples(data)
         assert not test & (train | history | validation)
         assert not validation & (train | history)
 
-    def test_leaves_something_to_train_on(self, kind):
+    def test_a_split_leaves_ratings_to_train_on(self, kind):
         with pytest.raises(BadInput, match="below 1"):
             split(
                 timed_ratings(),
@@ -207,11 +228,11 @@ def test_per_user_holds_out_the_same_share_of_every_row():
 def test_time_holds_out_every_users_latest():
     parts = split(timed_ratings(), spec("time"), 5)
     for user in range(11):
-        train, validation, test = (
-            part.order[part.users == user]
-            for part in (parts.train, parts.validation, parts.test)
-        )
-        assert train.max() < validation.min() <= validation.max() < test.min()
+        train = parts.train.order[parts.train.users == user]
+        validation = parts.validation.order[parts.validation.users == user]
+        test = parts.test.order[parts.test.users == user]
+        assert train.max() < validation.min()
+        assert validation.max() < test.min()
 
 
 def test_time_needs_times():
@@ -221,9 +242,11 @@ def test_time_needs_times():
 
 def test_held_out_users_bring_the_fold_in_share():
     parts = split(large(), spec("users"), 1)
-    test_users = np.unique(np.concatenate([parts.test.users, parts.validation.users]))
+    judged = np.concatenate([parts.test.users, parts.validation.users])
+    test_users = np.unique(judged)
     assert not set(test_users) & set(parts.train.users)
-    assert (np.diff(parts.history.by_user)[test_users] == 40).all()
+    lengths = np.diff(parts.history.by_user)
+    assert (lengths[test_users] == 40).all()
     assert set(np.diff(parts.test.by_user)) == {0, 10}
 
 
@@ -231,10 +254,13 @@ def test_at_most_k_ratings_of_a_user_are_kept_by_her_own_row_alone():
     data = world()
     few = data.most_per_user(3)
     assert np.diff(few.by_user).max() == 3
-    assert (np.diff(few.by_user) == np.minimum(np.diff(data.by_user), 3)).all()
+    kept = np.diff(few.by_user)
+    rated_before = np.diff(data.by_user)
+    assert (kept == np.minimum(rated_before, 3)).all()
     assert few.shape == data.shape
     hers = data.only(data.users == HEAVY).most_per_user(3)
-    assert hers.items.tolist() == few.items[few.users == HEAVY].tolist()
+    kept_of_her = few.items[few.users == HEAVY]
+    assert hers.items.tolist() == kept_of_her.tolist()
     assert few.assumptions == data.assumptions
 
 
@@ -243,16 +269,20 @@ def stamped_ratings(n_users=40, n_items=30):
     rng = np.random.default_rng(4)
     where = rng.random((n_users, n_items)) < 0.5
     data = rated(where, rng.uniform(1, 5, where.shape), (1, 5))
-    return dataclasses.replace(data, order=10**9 + rng.permutation(len(data)))
+    order = 10**9 + rng.permutation(len(data))
+    return dataclasses.replace(data, order=order)
 
 
 def test_windows_follow_the_clock_and_what_comes_later_is_left_out():
     data = stamped_ratings()
-    sizes, all_tested = [], set()
+    sizes = []
+    all_tested = set()
     for window in range(1, 6):
-        parts = split(data, SplitSpec(kind="window", windows=6, window=window), 1)
+        spec = SplitSpec(kind="window", windows=6, window=window)
+        parts = split(data, spec, 1)
         assert parts.train.order.max() < parts.test.order.min()
-        assert len(parts.train) == pytest.approx(len(data) * window / 6, abs=1)
+        expected = len(data) * window / 6
+        assert len(parts.train) == pytest.approx(expected, abs=1)
         sizes.append(len(parts.test))
         all_tested |= triples(parts.test)
     assert max(sizes) - min(sizes) <= 1
@@ -260,44 +290,50 @@ def test_windows_follow_the_clock_and_what_comes_later_is_left_out():
 
 
 def test_windows_of_places_cut_every_row():
-    parts = split(timed_ratings(), SplitSpec(kind="window", windows=2, window=1), 5)
+    spec = SplitSpec(kind="window", windows=2, window=1)
+    parts = split(timed_ratings(), spec, 5)
     for user in range(11):
-        train, test = (
-            part.order[part.users == user] for part in (parts.train, parts.test)
-        )
-        assert len(train) == len(test) == 5 and train.max() < test.min()
+        train = parts.train.order[parts.train.users == user]
+        test = parts.test.order[parts.test.users == user]
+        assert len(train) == 5
+        assert len(test) == 5
+        assert train.max() < test.min()
 
 
 def test_rare_users_and_items_are_judged_by_nobody_nor_trained_on():
     """Counted over all ratings, before the split; the ratings that are trained on stay."""
     data = world()
     how = SplitSpec(validation_fraction=0.2, test_fraction=0.2)
-    every, often = (
-        split(data, how.model_copy(update={"least_judged": least}), 3)
-        for least in (0, 10)
-    )
-    assert triples(often.train) == triples(every.train) == triples(often.history)
-    users, items = (Counter(column.tolist()) for column in (data.users, data.items))
+    everybody = how.model_copy(update={"least_judged": 0})
+    frequent = how.model_copy(update={"least_judged": 10})
+    every = split(data, everybody, 3)
+    often = split(data, frequent, 3)
+    assert triples(often.train) == triples(often.history)
+    assert triples(every.train) == triples(often.history)
+    users = Counter(data.users.tolist())
+    items = Counter(data.items.tolist())
     for frequent, held_out in (
         (often.test, every.test),
         (often.validation, every.validation),
     ):
         expected = {
-            it for it in triples(held_out) if users[it[0]] >= 10 and items[it[1]] >= 10
+            rating
+            for rating in triples(held_out)
+            if users[rating[0]] >= 10 and items[rating[1]] >= 10
         }
         assert triples(frequent) == expected < triples(held_out)
     rare = how.model_copy(update={"least_judged": 10})
-    assert (
-        "least_judged" not in how.model_dump()
-        and rare.model_dump()["least_judged"] == 10
-    )
+    assert "least_judged" not in how.model_dump()
+    assert rare.model_dump()["least_judged"] == 10
 
 
 def test_windows_say_what_they_take_as_public():
     how = SplitSpec(kind="window", windows=4, window=2)
-    assert SplitSpec().assumptions == () and "windows" not in SplitSpec().model_dump()
+    assert SplitSpec().assumptions == ()
+    assert "windows" not in SplitSpec().model_dump()
     assert how.model_dump()["window"] == 2
     with pytest.raises(BadInput, match="at most 3"):
-        split(stamped_ratings(), SplitSpec(kind="window", windows=4, window=4), 1)
+        last = SplitSpec(kind="window", windows=4, window=4)
+        split(stamped_ratings(), last, 1)
     with pytest.raises(BadInput, match="no times"):
         split(world(), how, 1)

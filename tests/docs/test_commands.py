@@ -52,7 +52,8 @@ def _run(folder, data, *arguments):
 
 def _write_files(folder):
     """A ratings table, one of its items, and a small MovieLens 1M archive as it is published."""
-    draw, rows = random.Random(0), []
+    draw = random.Random(0)
+    rows = []
     for user in range(1, 81):
         rows += [
             (user, item, draw.randint(1, 5)) for item in draw.sample(range(1, 41), 15)

@@ -45,7 +45,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
-def test_there_are_twelve_and_each_is_short():
+def test_there_are_twelve_documents_and_each_is_short():
     assert len(PROGRAMS) == 12
     lines = [[line for line in code.splitlines() if line.strip()] for code in PROGRAMS]
     assert [len(one) for one in lines if len(one) > MOST_LINES] == []

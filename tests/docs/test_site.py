@@ -29,7 +29,8 @@ def test_the_site_is_built_and_loads_nothing_from_elsewhere():
     assert process.returncode == 0, process.stderr[-3000:]
     pages = list((ROOT / "build" / "site").rglob("*.html"))
     assert len(pages) > 12
-    assert [it.name for it in pages if LOADED.search(it.read_text("utf-8"))] == []
+    names = [page.name for page in pages if LOADED.search(page.read_text("utf-8"))]
+    assert names == []
     reference = (ROOT / "build" / "site" / "reference" / "python.html").read_text(
         "utf-8"
     )
@@ -69,7 +70,8 @@ def test_the_tutorial_runs_as_it_is_and_again(tmp_path):
     code = "\n".join(blocks(ROOT / "docs" / "TUTORIAL.md", "python"))
     for times in (1, 2):
         output = _run(tmp_path, tmp_path / "data", "-c", code)
-        assert "PROVEN" in output and "NONE" in output
+        assert "PROVEN" in output
+        assert "NONE" in output
         spent = epsilon_of([MU[2]] * times, 1e-5)
         assert f"drawn so far: {spent:.2f} per user" in output
         assert "epsilon 2.00 at delta 5e-05" in output
