@@ -27,18 +27,19 @@ SPLITS = (
 
 def timed(ratings):
     """With the places of ratings in their users' rows."""
-    return replace(
-        ratings, order=(ratings.items.astype(np.int64) * 7 + ratings.users) % 11
-    )
+    order = ratings.items.astype(np.int64) * 7 + ratings.users
+    return replace(ratings, order=order % 11)
 
 
 def model_for(ratings):
     random = np.random.default_rng(1)
+    offsets = random.normal(0, 0.3, ratings.n_items)
+    factors = random.normal(0, 1, (ratings.n_items, 3))
     return Recommender(
-        ratings.bounds,
-        ratings.shape.mid_range,
-        random.normal(0, 0.3, ratings.n_items).astype(np.float32),
-        random.normal(0, 1, (ratings.n_items, 3)).astype(np.float32),
+        bounds=ratings.bounds,
+        centre=ratings.shape.mid_range,
+        item_offsets=offsets.astype(np.float32),
+        item_factors=factors.astype(np.float32),
         user_damping=2.0,
     )
 
@@ -51,14 +52,15 @@ def model_for(ratings):
 def test_every_figure_is_that_of_one_memory(how, data, most, monkeypatch):
     monkeypatch.setattr(metrics, "MAX_RANKED_USERS", most)
     model = model_for(data)
-    whole = by_split("ratings", split(data, how, SEED), SEED)
-    parts = by_partitions("ratings", in_hashed_parts(data, 5), how, SEED)
+    whole_split = split(data, how, SEED)
+    whole = by_split("ratings", whole_split, SEED)
+    partitions = in_hashed_parts(data, 5)
+    parts = by_partitions("ratings", partitions, how, SEED)
     assert parts.words == whole.words
-    assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
-    (figures, buckets), (expected, expected_buckets) = (
-        parts.figures(model),
-        whole.figures(model),
-    )
+    point = whole.point(model)
+    assert parts.point(model) == pytest.approx(point, rel=1e-6)
+    figures, buckets = parts.figures(model)
+    expected, expected_buckets = whole.figures(model)
     assert list(figures) == list(expected)
     assert figures == pytest.approx(expected, rel=1e-5, abs=1e-7)
     assert as_numbers(buckets) == pytest.approx(
@@ -69,14 +71,17 @@ def test_every_figure_is_that_of_one_memory(how, data, most, monkeypatch):
 @pytest.mark.parametrize("how", SPLITS[:2], ids=str)
 def test_every_figure_of_a_table_is_that_of_one_memory(how):
     data = low_rank(n_users=200)
-    model = Components(
-        np.random.default_rng(1).random((3, data.n_items)).astype(np.float32) / 9
-    )
-    whole = by_split("table", split(data, how, SEED), SEED)
-    parts = by_partitions("table", in_hashed_parts(data, 5), how, SEED)
+    components = np.random.default_rng(1).random((3, data.n_items))
+    model = Components(components.astype(np.float32) / 9)
+    whole_split = split(data, how, SEED)
+    whole = by_split("table", whole_split, SEED)
+    partitions = in_hashed_parts(data, 5)
+    parts = by_partitions("table", partitions, how, SEED)
     assert parts.words == whole.words
-    assert parts.point(model) == pytest.approx(whole.point(model), rel=1e-6)
-    figures, expected = parts.figures(model)[0], whole.figures(model)[0]
+    point = whole.point(model)
+    assert parts.point(model) == pytest.approx(point, rel=1e-6)
+    figures = parts.figures(model)[0]
+    expected = whole.figures(model)[0]
     assert list(figures) == list(expected)
     assert {"objective", "objective_source", "unit_row_rmse", "rmse"} <= set(figures)
     assert figures == pytest.approx(expected, rel=1e-6)
@@ -84,17 +89,21 @@ def test_every_figure_of_a_table_is_that_of_one_memory(how):
 
 def signs(evaluation):
     """Ratings that are predicted too high, and all (2,)."""
-    errors = evaluation.predict(evaluation.test) - evaluation.test.values
+    test = evaluation.test
+    errors = evaluation.predict(test) - test.values
     return np.array([(errors > 0).sum(), len(errors)])
 
 
 def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(small, monkeypatch):
-    metric = Metric(
-        "too_high", "too high", ("ratings",), lambda x: float(x[0] / x[1]), (signs,)
-    )
+    def share(sums):
+        return float(sums[0] / sums[1])
+
+    metric = Metric("too_high", "too high", ("ratings",), share, (signs,))
     monkeypatch.setitem(METRICS, metric.id, metric)
-    model, how = model_for(small), SplitSpec(test_fraction=0.3)
-    whole = by_split("ratings", split(small, how, SEED), SEED).figures(model)[0]
+    model = model_for(small)
+    how = SplitSpec(test_fraction=0.3)
+    parts = split(small, how, SEED)
+    whole, _ = by_split("ratings", parts, SEED).figures(model)
     parts = by_partitions("ratings", in_hashed_parts(small, 3), how, SEED).figures(
         model
     )[0]
@@ -102,9 +111,11 @@ def test_a_metric_that_is_added_is_seen_in_memory_and_in_partitions(small, monke
 
 
 def as_numbers(buckets):
-    return [
-        value for rows in buckets.values() for row in rows for value in row.values()
-    ]
+    numbers = []
+    for rows in buckets.values():
+        for row in rows:
+            numbers.extend(row.values())
+    return numbers
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -114,7 +125,8 @@ def test_quantiles_of_counts_are_those_of_the_values(seed):
     counts = random.integers(0, 4, 12)
     counts[0] += 1
     shares = random.random(9)
-    expected = np.quantile(np.repeat(values, counts), shares)
+    repeated = np.repeat(values, counts)
+    expected = np.quantile(repeated, shares)
     assert metrics.quantiles_of(values, counts, shares) == pytest.approx(
         expected, rel=1e-12
     )

@@ -18,8 +18,12 @@ SUBJECTS = [
 def corpus(public=True):
     """Documents of 25 words, each about one subject."""
     draw = np.random.default_rng(0)
-    texts = [" ".join(draw.choice(SUBJECTS[d % 3], 25)) for d in range(1500)]
-    return documents(texts, name="planted", public=public)[0]
+    texts = []
+    for document in range(1500):
+        words = draw.choice(SUBJECTS[document % 3], 25)
+        texts.append(" ".join(words))
+    planted, _ = documents(texts, name="planted", public=public)
+    return planted
 
 
 def of_gensim(samples, seed=1):
@@ -40,27 +44,35 @@ def of_gensim(samples, seed=1):
 
 def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vectors():
     words, vectors = _learn_vectors(corpus())
-    assert np.allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
+    lengths = np.linalg.norm(vectors, axis=1)
+    assert np.allclose(lengths, 1, atol=1e-5)
     again = _learn_vectors(corpus(public=False))
-    assert again[0] == words and np.array_equal(again[1], vectors)
-    mixture = [[subject[j] for subject in SUBJECTS for j in (0, 1)]]
-    pure, impure = coherence(SUBJECTS, corpus()), coherence(mixture, corpus())
-    assert pure is not None and impure is not None and pure > 0.9 > impure + 0.15
-    assert coherence([["unknown", "staraa"]], corpus()) is None
+    assert again[0] == words
+    assert np.array_equal(again[1], vectors)
+    mixture = [[subject[place] for subject in SUBJECTS for place in (0, 1)]]
+    pure = coherence(SUBJECTS, corpus())
+    impure = coherence(mixture, corpus())
+    assert pure is not None
+    assert impure is not None
+    assert pure > 0.9 > impure + 0.15
+    unknown = [["unknown", "staraa"]]
+    assert coherence(unknown, corpus()) is None
 
 
 @pytest.mark.slow
 def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim():
     words, vectors = _learn_vectors(corpus())
-    pairs = list(itertools.combinations(sorted(words), 2))
+    pairs = itertools.combinations(sorted(words), 2)
+    pairs = list(pairs)
 
     def cosines(names, V):
         place = {word: j for j, word in enumerate(names)}
         return np.array([V[place[a]] @ V[place[b]] for a, b in pairs])
 
-    ours, theirs, others = (
-        cosines(*it)
-        for it in ((words, vectors), of_gensim(corpus()), of_gensim(corpus(), 2))
-    )
-    assert abs(ours - theirs).mean() < 1.5 * abs(theirs - others).mean() + 0.01
+    ours = cosines(words, vectors)
+    theirs = cosines(*of_gensim(corpus()))
+    others = cosines(*of_gensim(corpus(), 2))
+    distance = abs(ours - theirs).mean()
+    distance_of_seeds = abs(theirs - others).mean()
+    assert distance < 1.5 * distance_of_seeds + 0.01
     assert np.corrcoef(ours, theirs)[0, 1] > 0.95

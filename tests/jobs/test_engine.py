@@ -38,22 +38,22 @@ def engine(tmp_path):
 def test_a_run_is_computed_and_kept_and_then_read(engine):
     job = engine.submit(spec(QUICK, seed=1))
     run = job.result(WAIT)
-    assert (job.state, job.error, job.bad_input) == ("done", None, False)
-    assert run.record.cached is False and run.key == job.key
+    assert job.state == "done"
+    assert job.error is None
+    assert not job.bad_input
+    assert run.record.cached is False
+    assert run.key == job.key
     again = engine.submit(spec(QUICK, seed=1))
     assert again.state == "done"
-    assert again.result().record == run.record.model_copy(update={"cached": True})
-    assert (
-        engine.known_runs.find_all([spec(QUICK, seed=1), spec(QUICK, seed=2)])[1]
-        is None
-    )
+    read = run.record.model_copy(update={"cached": True})
+    assert again.result().record == read
+    both = [spec(QUICK, seed=1), spec(QUICK, seed=2)]
+    assert engine.known_runs.find_all(both)[1] is None
     found = engine.known_runs.find(spec(QUICK, seed=1))
     assert found.record == again.result().record
 
 
-def test_a_look_for_many_runs_looks_once_at_the_files_of_their_data(
-    engine, monkeypatch
-):
+def test_looking_up_many_runs_checks_their_data_files_once(engine, monkeypatch):
     engine.submit(spec(QUICK, seed=0)).result(WAIT)
     stamps = []
     stamp_of = data_access._stamp
@@ -61,7 +61,8 @@ def test_a_look_for_many_runs_looks_once_at_the_files_of_their_data(
         data_access, "_stamp", lambda data: stamps.append(data) or stamp_of(data)
     )
     known = engine.known_runs
-    one, many = [spec(QUICK, seed=0)], [spec(QUICK, seed=seed) for seed in range(20)]
+    one = [spec(QUICK, seed=0)]
+    many = [spec(QUICK, seed=seed) for seed in range(20)]
     for look in (known.find_runs, known.find_all, known.lacking):
         counts = []
         for specs in (one, many):
@@ -69,19 +70,25 @@ def test_a_look_for_many_runs_looks_once_at_the_files_of_their_data(
             look(specs)
             counts.append(len(stamps))
         assert counts[0] == counts[1]
-    assert [it is not None for it in known.find_runs(many)] == [True] + 19 * [False]
+    is_known = [run is not None for run in known.find_runs(many)]
+    assert is_known == [True] + 19 * [False]
     assert known.lacking(many) == many[1:]
 
 
 def test_work_that_two_ask_for_is_computed_once(engine):
     work = gated("shared")
-    first, second = engine.measure(work, asker="a"), engine.measure(work, asker="b")
-    assert gates["shared"].has_begun() and len(engine.jobs()) == 1
+    first = engine.measure(work, asker="a")
+    second = engine.measure(work, asker="b")
+    assert gates["shared"].has_begun()
+    assert len(engine.jobs()) == 1
     first.cancel()  # the other still wants it
-    assert first.state == "cancelled" and second.state == "running"
+    assert first.state == "cancelled"
+    assert second.state == "running"
     gates["shared"].open.set()
-    assert second.result(WAIT) == "shared" and gates["shared"].times == 1
-    assert engine.measure(work).state == "done" and gates["shared"].times == 1
+    assert second.result(WAIT) == "shared"
+    assert gates["shared"].times == 1
+    assert engine.measure(work).state == "done"
+    assert gates["shared"].times == 1
 
 
 def test_what_another_process_stores_meanwhile_is_not_computed(engine, monkeypatch):
@@ -114,19 +121,23 @@ def test_a_damaged_run_is_computed_again(engine):
     job.result(WAIT)
     with sqlite3.connect(engine.store.path) as db:
         db.execute("UPDATE runs SET model = x'00' WHERE key = ?", (job.key,))
-    assert engine.submit(spec(QUICK, seed=3)).result(WAIT).record.cached is False
+    job = engine.submit(spec(QUICK, seed=3))
+    cached = job.result(WAIT).record.cached
+    assert cached is False
     assert engine.store.check() == []
 
 
 def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine):
-    job, later = engine.measure(gated("job")), engine.measure(gated("later"))
+    job = engine.measure(gated("job"))
+    later = engine.measure(gated("later"))
     assert gates["job"].has_begun()
     job.cancel()
     assert job.state == "cancelled"
     with pytest.raises(Cancelled):
         job.result(0)
     gates["later"].open.set()
-    assert later.result(WAIT) == "later" and not gates["job"].open.is_set()
+    assert later.result(WAIT) == "later"
+    assert not gates["job"].open.is_set()
 
 
 def test_a_job_that_waits_is_cancelled_and_never_begins(engine):
@@ -137,18 +148,19 @@ def test_a_job_that_waits_is_cancelled_and_never_begins(engine):
     for name in ("before", "last"):
         gates[name].open.set()
     last.result(WAIT)
-    assert job.state == "cancelled" and gates["job"].times == 0
+    assert job.state == "cancelled"
+    assert gates["job"].times == 0
 
 
-def test_closing_calls_everything_off(tmp_path):
+def test_closing_cancels_all_jobs(tmp_path):
     engine = thread_engine(tmp_path)
-    running, waiting = (
-        engine.measure(gated("running")),
-        engine.measure(gated("waiting")),
-    )
+    running = engine.measure(gated("running"))
+    waiting = engine.measure(gated("waiting"))
     assert gates["running"].has_begun()
     engine.close()
-    assert running.state == waiting.state == "cancelled" and engine.jobs() == []
+    assert running.state == "cancelled"
+    assert waiting.state == "cancelled"
+    assert engine.jobs() == []
 
 
 BAD = {
@@ -165,23 +177,27 @@ BAD = {
 
 
 @pytest.mark.parametrize("parts", BAD.values(), ids=BAD)
-def test_bad_input_is_told_and_nothing_is_kept(engine, parts):
+def test_bad_input_is_reported_and_nothing_is_stored(engine, parts):
     job = engine.submit(spec(parts))
     with pytest.raises(BadInput):
         job.result(WAIT)
-    assert job.state == "failed" and job.bad_input and job.error
-    assert engine.store.rows() == [] and engine.jobs() == []
+    assert job.state == "failed"
+    assert job.bad_input
+    assert job.error
+    assert engine.store.rows() == []
+    assert engine.jobs() == []
 
 
-def test_a_measurement_that_cannot_be_made_is_told(engine):
+def test_a_failed_measurement_is_reported(engine):
     assert engine.measure(Gated("bad")).bad_input
     job = engine.measure(Gated("no such gate"))
     with pytest.raises(RuntimeError):
         job.result(WAIT)
-    assert job.state == "failed" and not job.bad_input
+    assert job.state == "failed"
+    assert not job.bad_input
 
 
-def test_a_store_that_takes_nothing_is_told(engine, monkeypatch):
+def test_a_store_that_cannot_be_written_is_reported(engine, monkeypatch):
     def full(run, owner):
         raise OSError(28, "No space left on device")
 
@@ -202,10 +218,12 @@ def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path, monkeypatch)
     job = engine.measure(gated("job"), asker="a")
     with pytest.raises(BadInput):
         job.result(WAIT)
-    threads = [it.worker for it in engine._threads]
-    assert threads[0] is not None and threads[0].is_alive  # it ended its step
+    threads = [thread.worker for thread in engine._threads]
+    assert threads[0] is not None
+    assert threads[0].is_alive  # it ended its step
     engine.measure(gated("unlimited"))  # no session asked for it
-    assert gates["unlimited"].has_begun() and not gates["unlimited"].stopped()
+    assert gates["unlimited"].has_begun()
+    assert not gates["unlimited"].stopped()
     engine.close()
 
 
@@ -229,7 +247,8 @@ def test_a_run_over_its_memory_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "LOOK", 0.01)
     engine = limited(tmp_path, run_memory=100.0)
     job = engine.measure(gated("job"), asker="a")
-    assert gates["job"].has_begun() and job.state == "running"
+    assert gates["job"].has_begun()
+    assert job.state == "running"
     monkeypatch.setattr(ThreadWorker, "memory", 101.0)
     with pytest.raises(BadInput):
         job.result(WAIT)
@@ -245,8 +264,10 @@ def kill_worker(engine):
 
 @pytest.mark.parametrize(("deaths", "state"), [(1, "done"), (2, "failed")])
 def test_a_run_on_public_data_is_tried_once_more(deaths, state, engine, monkeypatch):
-    attempts, kills = ([threading.Event() for _ in range(3)] for _ in range(2))
-    compute, numbers = execution.run, iter(range(3))
+    attempts = [threading.Event() for _ in range(3)]
+    kills = [threading.Event() for _ in range(3)]
+    compute = execution.run
+    numbers = iter(range(3))
 
     def run(*arguments, **more):
         number = next(numbers)
@@ -262,13 +283,17 @@ def test_a_run_on_public_data_is_tried_once_more(deaths, state, engine, monkeypa
         assert attempt.wait(WAIT)
         kill_worker(engine)
         killed.set()
-    assert job.wait(WAIT) and job.state == state
-    assert attempts[1].is_set() and not attempts[2].is_set()
+    assert job.wait(WAIT)
+    assert job.state == state
+    assert attempts[1].is_set()
+    assert not attempts[2].is_set()
 
 
 def test_a_run_on_private_data_is_not_tried_again(engine, monkeypatch):
     """It may have drawn noise, and would draw again."""
-    begun, killed, attempts = threading.Event(), threading.Event(), []
+    begun = threading.Event()
+    killed = threading.Event()
+    attempts = []
 
     def run(*_, **__):
         attempts.append(None)
@@ -283,7 +308,8 @@ def test_a_run_on_private_data_is_not_tried_again(engine, monkeypatch):
     killed.set()
     with pytest.raises(RuntimeError):
         job.result(WAIT)
-    assert len(attempts) == 1 and engine.store.rows() == []
+    assert len(attempts) == 1
+    assert engine.store.rows() == []
 
 
 GROUPS = {
@@ -308,4 +334,5 @@ def test_limits_of_control_groups_are_read(files, tmp_path):
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    assert machine.memory(tmp_path) == 1000.0 and machine.is_small(tmp_path)
+    assert machine.memory(tmp_path) == 1000.0
+    assert machine.is_small(tmp_path)

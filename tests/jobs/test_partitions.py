@@ -30,7 +30,8 @@ class PoolHere:
     folder: Path
 
     def __init__(self, folder):
-        self.folder, self.there = folder, {"one": 1, "two": 1}
+        self.folder = folder
+        self.there = {"one": 1, "two": 1}
         self.before = lambda worker, places: None
 
     def workers(self):
@@ -110,9 +111,9 @@ def assert_same(one, other):
             data={"id": "own"}, algorithm="als", parameters={"rank": 3, "steps": 3}
         ),
     ],
-    ids=lambda it: f"{it.algorithm} {it.data.top_items or it.data.item_choice}",
+    ids=lambda spec: f"{spec.algorithm} {spec.data.top_items or spec.data.item_choice}",
 )
-def test_the_run_has_the_bits_of_the_run_here(run_spec, own, pool):
+def test_a_distributed_run_has_the_bits_of_a_local_run(run_spec, own, pool):
     here = execution.run(run_spec)
     with spread("own", run_spec.algorithm):
         there = execution.run(run_spec)
@@ -122,7 +123,8 @@ def test_the_run_has_the_bits_of_the_run_here(run_spec, own, pool):
 def test_a_partition_that_is_counted_twice_is_never_released(own, pool, monkeypatch):
     def twice(*arguments):
         partial_sum = add_up(*arguments)
-        return PartialSum((*partial_sum.places, 0), partial_sum.total)
+        places = (*partial_sum.places, 0)
+        return PartialSum(places, partial_sum.total)
 
     monkeypatch.setattr(partitions, "add_up", twice)
     with spread("own", "private-bias"), pytest.raises(RuntimeError):
@@ -153,8 +155,12 @@ def test_what_travels_holds_no_noise_and_no_rows(own, pool, monkeypatch):
 @pytest.mark.parametrize("algorithm", ["dp-sgd", "private-bias"])
 def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(algorithm, own, pool):
     """What it held is made again."""
-    run_spec = spec(algorithm, parameters={"steps": 4} if algorithm == "dp-sgd" else {})
-    here, calls = execution.run(run_spec), []
+    parameters = {}
+    if algorithm == "dp-sgd":
+        parameters = {"steps": 4}
+    run_spec = spec(algorithm, parameters=parameters)
+    here = execution.run(run_spec)
+    calls = []
 
     def lose(worker, places):
         calls.append(worker)
@@ -168,7 +174,8 @@ def test_a_worker_that_is_lost_in_mid_sum_changes_no_bit(algorithm, own, pool):
     pool.before = lose
     with spread("own", algorithm):
         assert_same(here, execution.run(run_spec))
-    assert len(pool.there) == 2 and any(it.startswith("after") for it in pool.there)
+    assert len(pool.there) == 2
+    assert any(process.startswith("after") for process in pool.there)
 
 
 def test_workers_that_are_lost_again_and_again_end_in_an_error(own, pool):
@@ -192,9 +199,8 @@ def test_a_worker_that_refuses_gets_no_partition_and_is_named(own, pool):
     pool.before = refuse
     with spread("own", "private-bias") as sums:
         assert_same(here, execution.run(spec("private-bias")))
-        assert (
-            sums.refusals == {"one": "it has another dpmf"} and asked.count("one") == 1
-        )
+        assert sums.refusals == {"one": "it has another dpmf"}
+        assert asked.count("one") == 1
         pool.there.pop("two")
         with pytest.raises(BadInput, match="one: it has another dpmf"):
             execution.run(spec("private-bias", seed=1))
@@ -220,7 +226,8 @@ def test_a_damaged_partition_is_a_reason_to_refuse(own, pool):
     file.write_bytes(file.read_bytes()[:-1])
     data_access.forget()
     with spread("own", "bias"), pytest.raises(BadInput, match="Partition 3 of"):
-        data_access.open_anywhere(spec("private-bias").data).fold(ItemCounts(30))
+        partitions = data_access.open_anywhere(spec("private-bias").data)
+        partitions.fold(ItemCounts(30))
 
 
 def test_a_cancelled_run_reads_no_further(own, pool):
@@ -238,7 +245,8 @@ def test_private_ratings_are_charged_once_by_the_asker(tmp_path, monkeypatch, po
     write_parts(replace(low_rank(n_users=200), public=False), tmp_path)
     run = dpmf.fit("own", "private-bias", epsilon=1.0, delta=1e-6, spread=True)
     assert not run.record.public
-    assert dpmf.account("own").total.epsilon == pytest.approx(1.0, rel=1e-3)
+    epsilon = dpmf.account("own").total.epsilon
+    assert epsilon == pytest.approx(1.0, rel=1e-3)
     with pytest.raises(BadInput), spread("own", "private-bias", "tcp://far:8786"):
         pass
     assert dpmf.account("own").total.epsilon == pytest.approx(1.0, rel=1e-3)
@@ -267,10 +275,12 @@ def test_processes_of_this_machine(own, monkeypatch):
         pool = sums.pool
 
         counts = own.fold(ItemCounts(own.n_items))
-        assert np.array_equal(sums.fold(own, ItemCounts(own.n_items), ()), counts)
+        counted = sums.fold(own, ItemCounts(own.n_items), ())
+        assert np.array_equal(counted, counts)
         for each in pool._workers:
             each.kill()
-        assert np.array_equal(sums.fold(own, ItemCounts(own.n_items), ()), counts)
+        counted = sums.fold(own, ItemCounts(own.n_items), ())
+        assert np.array_equal(counted, counts)
         assert_same(here, execution.run(run_spec))
 
 

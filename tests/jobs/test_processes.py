@@ -27,13 +27,16 @@ def engine(tmp_path, two_sets):
 def test_a_killed_worker_is_replaced_and_its_run_is_made(engine):
     engine.start()
     first = engine._threads[0].worker
-    assert first is not None and engine.worker_memory()[0] > 0
+    assert first is not None
+    assert engine.worker_memory()[0] > 0
     job = engine.submit(spec(LONG, parameters={"rank": 4, "steps": 2}))
     assert job.key
     os.kill(first._process.pid, 9)
     assert job.result(WAIT).record.cached is False
     assert engine._threads[0].worker is not first
-    assert engine.submit(spec(QUICK)).result(WAIT).key and len(engine.store.rows()) == 2
+    key = engine.submit(spec(QUICK)).result(WAIT).key
+    assert key
+    assert len(engine.store.rows()) == 2
 
 
 @pytest.mark.slow

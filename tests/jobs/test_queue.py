@@ -31,17 +31,20 @@ def test_sessions_take_turns_and_one_that_asks_for_much_waits_for_itself():
     for number in range(4096):
         add(queue, f"sweep {number}", "hostile", number=number)
     students = [
-        add(queue, f"student {it}", f"s{it}", number=9000 + it) for it in range(29)
+        add(queue, f"student {place}", f"s{place}", number=9000 + place)
+        for place in range(29)
     ]
-    assert [queue.ahead(it) for it in students] == list(range(1, 30))
-    assert {it.identity for it in students} <= set(names(queue)[:30])
+    places = [queue.ahead(task) for task in students]
+    assert places == list(range(1, 30))
+    identities = {task.identity for task in students}
+    assert identities <= set(names(queue)[:30])
 
 
-def test_an_estimate_counts_what_others_have_before_and_nothing_after():
+def test_an_estimate_counts_only_the_work_that_runs_before():
     queue = Queue(2, Limits(session_seconds=math.inf))
     for session in range(80):
         add(queue, f"of {session}", f"s{session}", cost=10.0)
-    own = [add(queue, f"own {it}", "late", cost=4.0) for it in range(2)]
+    own = [add(queue, f"own {place}", "late", cost=4.0) for place in range(2)]
     started = queue.next()
     assert started.cost == 10.0
     assert queue.seconds_until(own[:1]) == (80 * 10 + 4) / 2
@@ -49,7 +52,7 @@ def test_an_estimate_counts_what_others_have_before_and_nothing_after():
     assert queue.seconds_until([started]) == 10 / 2
 
 
-def test_what_two_sessions_want_starts_once_in_the_first_turn():
+def test_a_task_of_two_sessions_runs_once_at_the_earlier_turn():
     queue = Queue(1, Limits())
     add(queue, "long before", "a")
     shared = add(queue, "shared", "a", number=1)
@@ -58,15 +61,22 @@ def test_what_two_sessions_want_starts_once_in_the_first_turn():
     again = add(queue, "again", "a")
     queue.enter(again, "b", 0)
     queue.leave(again, "a")
-    assert queue.tasks() == [again] and names(queue) == ["again"]
+    assert queue.tasks() == [again]
+    assert names(queue) == ["again"]
 
 
 def test_idle_work_goes_last_and_leaves_a_worker_free():
     queue = Queue(2, Limits())
-    idle = [add(queue, f"idle {it}", "", priority=IDLE, number=it) for it in range(2)]
-    assert queue.n_waiting == 0 and queue.next() is idle[0] and queue.next() is None
+    idle = [
+        add(queue, f"idle {place}", "", priority=IDLE, number=place)
+        for place in range(2)
+    ]
+    assert queue.n_waiting == 0
+    assert queue.next() is idle[0]
+    assert queue.next() is None
     wanted = add(queue, "wanted", "a", number=2)
-    assert queue.ahead(wanted) == 0 and queue.ahead(idle[1]) == 1
+    assert queue.ahead(wanted) == 0
+    assert queue.ahead(idle[1]) == 1
     assert queue.next() is wanted
     queue.end(idle[0])
     assert queue.next() is None
@@ -80,12 +90,14 @@ def test_the_forecast_is_what_happens_and_nobody_starves(requests):
     for number, (asker, cost) in enumerate(requests):
         add(queue, str(number), asker, cost=float(cost), number=number)
     forecast = queue.tasks()
-    assert [queue.ahead(task) for task in forecast] == list(range(len(requests)))
+    places = [queue.ahead(task) for task in forecast]
+    assert places == list(range(len(requests)))
     waited = {}
     for task in forecast:
         assert queue.next() is task
         queue.end(task)
-        for asker in {next(iter(it.askers)) for it in queue.tasks()} - {task.turn_of}:
+        askers = {next(iter(task.askers)) for task in queue.tasks()}
+        for asker in askers - {task.turn_of}:
             waited[asker] = waited.get(asker, 0) + 1
             assert waited[asker] <= 3
         waited.pop(task.turn_of, None)
@@ -93,8 +105,10 @@ def test_the_forecast_is_what_happens_and_nobody_starves(requests):
 
 def test_long_runs_never_have_all_workers():
     queue = Queue(2, Limits())
-    first, second = add(queue, "1", "a", LONG + 1), add(queue, "2", "b", LONG + 1)
-    assert [queue.next(), queue.next()] == [first, None]
+    first = add(queue, "1", "a", LONG + 1)
+    second = add(queue, "2", "b", LONG + 1)
+    assert queue.next() == first
+    assert queue.next() is None
     quick = add(queue, "quick", "c")
     assert queue.next() is quick
     queue.end(first)
@@ -108,18 +122,22 @@ def test_a_session_has_at_most_so_many_runs_at_once():
     first = add(queue, "1", "a")
     second = add(queue, "2", "a", number=1)
     other = add(queue, "3", "b")
-    assert [queue.next(), queue.next(), queue.next()] == [first, other, None]
+    assert queue.next() == first
+    assert queue.next() == other
+    assert queue.next() is None
     queue.end(first)
     assert queue.next() is second
 
 
-def test_a_session_that_owes_too_much_is_refused_until_some_has_ended():
+def test_a_session_with_too_much_waiting_work_is_refused():
     queue = Queue(2, Limits(session_seconds=100.0))
     big = add(queue, "big", "a", 90.0)
     assert queue.refusal("a", 20.0) is not None
-    assert queue.refusal("b", 20.0) is None and queue.refusal("", 1e9) is None
+    assert queue.refusal("b", 20.0) is None
+    assert queue.refusal("", 1e9) is None
     queue.enter(big, "b", 0)
     queue.leave(big, "a")  # now b owes it
-    assert queue.refusal("a", 20.0) is None and queue.refusal("b", 20.0) is not None
+    assert queue.refusal("a", 20.0) is None
+    assert queue.refusal("b", 20.0) is not None
     queue.close(big)
     assert queue.refusal("b", 20.0) is None

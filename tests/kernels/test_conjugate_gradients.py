@@ -5,6 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.sparse.linalg import cg
 
 from dpmf_core import kernels
@@ -17,10 +18,15 @@ from tests.support.sparse_rows import M, N, sparse_rows, systems
 @pytest.mark.parametrize(("has_weights", "has_base"), [(False, True), (True, False)])
 @pytest.mark.parametrize("rank", [1, 17])
 def test_many_steps_solve_every_row(rank, has_base, has_weights, dtype, tolerance):
-    rows, random = sparse_rows(), np.random.default_rng(1)
+    rows = sparse_rows()
+    random = np.random.default_rng(1)
     factors = random.normal(size=(M, rank)).astype(dtype)
-    base = np.eye(rank) * 0.3 + 0.1 if has_base else None
-    ridge, start = random.random(N) + 0.2, random.normal(size=(N, rank))
+    if has_base:
+        base = np.eye(rank) * 0.3 + 0.1
+    else:
+        base = None
+    ridge = random.random(N) + 0.2
+    start = random.normal(size=(N, rank))
     copy = start.copy()
     solution = kernels.refine_rows(
         *rows[:3],
@@ -31,36 +37,47 @@ def test_many_steps_solve_every_row(rank, has_base, has_weights, dtype, toleranc
         weights=rows[3] if has_weights else None,
         steps=4 * rank,
     )
-    assert solution.dtype == dtype and np.array_equal(start, copy)
-    weighted = rows if has_weights else (*rows[:3], None)
-    expected = [
-        np.linalg.solve(*system) for system in systems(weighted, factors, ridge, base)
-    ]
-    np.testing.assert_allclose(solution, expected, rtol=tolerance, atol=tolerance)
+    assert solution.dtype == dtype
+    assert np.array_equal(start, copy)
+    if has_weights:
+        weighted = rows
+    else:
+        weighted = (*rows[:3], None)
+    expected = []
+    for matrix, right in systems(weighted, factors, ridge, base):
+        expected.append(np.linalg.solve(matrix, right))
+    assert_allclose(solution, expected, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 7])
 @pytest.mark.parametrize("has_base", [False, True])
 def test_every_step_is_that_of_scipy(steps, has_base):
-    rows, random = sparse_rows(), np.random.default_rng(2)
-    factors, start = random.normal(size=(M, 12)), random.normal(size=(N, 12))
-    base = np.eye(12) * 0.3 + 0.1 if has_base else None
+    rows = sparse_rows()
+    random = np.random.default_rng(2)
+    factors = random.normal(size=(M, 12))
+    start = random.normal(size=(N, 12))
+    if has_base:
+        base = np.eye(12) * 0.3 + 0.1
+    else:
+        base = None
     solution = kernels.refine_rows(
         *rows[:3], factors, 0.1, start, base=base, weights=rows[3], steps=steps
     )
     for i, (matrix, right) in enumerate(systems(rows, factors, 0.1, base)):
         expected, _ = cg(matrix, right, x0=start[i], rtol=0, atol=0, maxiter=steps)
-        np.testing.assert_allclose(
-            solution[i], expected if i != 3 else 0, rtol=1e-6, atol=1e-9
-        )
+        if i == 3:
+            expected = 0
+        assert_allclose(solution[i], expected, rtol=1e-6, atol=1e-9)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("ridge", [1e-3, 1e-6, 1e-12])
 def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
     """Errors fall to rounding with factors from 1 to 1e-4, and more steps do no harm."""
-    rows, random = sparse_rows(), np.random.default_rng(3)
-    factors = (random.normal(size=(M, 20)) * np.logspace(0, -4, 20)).astype(dtype)
+    rows = sparse_rows()
+    random = np.random.default_rng(3)
+    scales = np.logspace(0, -4, 20)
+    factors = (random.normal(size=(M, 20)) * scales).astype(dtype)
     every_system = systems(rows, factors, ridge)
     exact = [np.linalg.solve(*system) for system in every_system]
 
@@ -68,7 +85,8 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
         start = np.zeros((N, 20), dtype)
         solution = kernels.refine_rows(
             *rows[:3], factors, ridge, start, weights=rows[3], steps=steps
-        ).astype(float)
+        )
+        solution = solution.astype(float)
         assert np.isfinite(solution).all()
         away = [x - y for x, y in zip(solution, exact, strict=True)]
         return np.array(
@@ -79,7 +97,10 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
         )
 
     curve = [errors(steps) for steps in (0, 1, 2, 3, 5, 10, 200)]
-    slack = 1e-5 if dtype == np.float32 else 1e-12
+    if dtype == np.float32:
+        slack = 1e-5
+    else:
+        slack = 1e-12
     for before, after in itertools.pairwise(curve):
         assert (after <= before * (1 + slack) + slack).all()
     assert curve[3].sum() < 0.8 * curve[0].sum()
@@ -88,7 +109,8 @@ def test_an_ill_conditioned_row_comes_closer_and_stays_finite(dtype, ridge):
 
 def test_an_empty_row_gives_exactly_zero_wherever_it_starts():
     indptr, indices, values, _ = sparse_rows()
-    factors, start = np.ones((M, 6), np.float32), np.full((N, 6), 9.0)
+    factors = np.ones((M, 6), np.float32)
+    start = np.full((N, 6), 9.0)
     base = np.eye(6)
     assert not kernels.refine_rows(
         indptr, indices, values, factors, 0.1, start, base=base
@@ -96,7 +118,8 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts():
     none = kernels.refine_rows(
         np.zeros(4, int), indices[:0], values[:0], factors, 0.1, start[:3]
     )
-    assert none.shape == (3, 6) and not none.any()
+    assert none.shape == (3, 6)
+    assert not none.any()
 
 
 @pytest.mark.parametrize("rank", [24, 33, 64])
@@ -104,10 +127,8 @@ def test_an_empty_row_gives_exactly_zero_wherever_it_starts():
 def test_bits_do_not_depend_on_threads_or_on_company(rank, has_weights, monkeypatch):
     indptr, indices, values, all_weights = sparse_rows()
     random = np.random.default_rng(2)
-    factors, start = (
-        random.normal(size=(M, rank)).astype(np.float32),
-        random.normal(size=(N, rank)),
-    )
+    factors = random.normal(size=(M, rank)).astype(np.float32)
+    start = random.normal(size=(N, rank))
     base = np.eye(rank)
 
     def solve(first, last):
@@ -131,23 +152,22 @@ def test_bits_do_not_depend_on_threads_or_on_company(rank, has_weights, monkeypa
         monkeypatch.setenv("DPMF_THREADS", threads)
         with ThreadPoolExecutor(4) as pool:
             others = pool.map(lambda _: solve(0, N), range(10))
-            assert all(np.array_equal(together, other) for other in others)
+            for other in others:
+                assert np.array_equal(together, other)
 
 
 def test_a_warm_start_goes_on_from_its_last_solution():
     indptr, indices, values, _ = sparse_rows()
     random = np.random.default_rng(8)
-    first, second = (random.normal(size=(M, 10)).astype(np.float32) for _ in range(2))
+    first = random.normal(size=(M, 10)).astype(np.float32)
+    second = random.normal(size=(M, 10)).astype(np.float32)
     solver = kernels.WarmStart(steps=2)
     one = solver(indptr, indices, values, first, 0.5)
     copy = one.copy()
     two = solver(indptr, indices, values, second, 0.5)
     zero = np.zeros((N, 10), np.float32)
-    steps = {"steps": 2}
-    assert np.array_equal(
-        one, kernels.refine_rows(indptr, indices, values, first, 0.5, zero, **steps)
-    )
-    assert np.array_equal(
-        two, kernels.refine_rows(indptr, indices, values, second, 0.5, copy, **steps)
-    )
+    expected = kernels.refine_rows(indptr, indices, values, first, 0.5, zero, steps=2)
+    assert np.array_equal(one, expected)
+    expected = kernels.refine_rows(indptr, indices, values, second, 0.5, copy, steps=2)
+    assert np.array_equal(two, expected)
     assert np.array_equal(one, copy)

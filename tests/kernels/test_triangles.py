@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from dpmf_core import kernels
 from dpmf_core.kernels.tiles import (
@@ -19,9 +20,9 @@ def _system(rank, dtype, seed=0):
     """A positive definite matrix and a right-hand side."""
     random = np.random.default_rng(seed)
     rows = random.normal(size=(2 * rank, rank))
-    return (rows.T @ rows + np.eye(rank)).astype(dtype), random.normal(
-        size=rank
-    ).astype(dtype)
+    matrix = (rows.T @ rows + np.eye(rank)).astype(dtype)
+    right_side = random.normal(size=rank).astype(dtype)
+    return matrix, right_side
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -31,18 +32,17 @@ def test_the_triangle_of_sums_is_numpys(dtype, rank, count):
     random = np.random.default_rng(count)
     rows = random.normal(size=(40, rank)).astype(dtype)
     sums = random.normal(size=(rank, rank)).astype(dtype)
-    expected = sums.astype(float) + rows[:count].astype(float).T @ rows[:count].astype(
-        float
-    )
+    exact = rows[:count].astype(float)
+    expected = sums.astype(float) + exact.T @ exact
     add_triangle(rows, count, sums)
     upper = np.triu_indices(rank)
-    np.testing.assert_allclose(
-        sums[upper], expected[upper], rtol=1e-5, atol=PRECISION[dtype] / 10
-    )
+    tolerance = PRECISION[dtype] / 10
+    assert_allclose(sums[upper], expected[upper], rtol=1e-5, atol=tolerance)
 
 
 def test_sums_of_numbers_on_a_grid_have_no_rounding():
-    rows = np.random.default_rng(3).integers(-(2**12), 2**12, (300, 32)) * 2.0**-12
+    whole = np.random.default_rng(3).integers(-(2**12), 2**12, (300, 32))
+    rows = whole * 2.0**-12
     sums = np.zeros((32, 32))
     add_triangle(rows, 300, sums)
     upper = np.triu_indices(32)
@@ -54,21 +54,24 @@ def test_sums_of_numbers_on_a_grid_have_no_rounding():
 def test_factor_and_solution_are_numpys(dtype, rank):
     gram, right = _system(rank, dtype)
     exact = gram.astype(float)
-    U, x = gram.copy(), right.copy()
+    U = gram.copy()
+    x = right.copy()
     assert factorise(U)
-    np.testing.assert_allclose(
+    expected = np.linalg.cholesky(exact).T
+    assert_allclose(
         np.triu(U),
-        np.linalg.cholesky(exact).T,
+        expected,
         rtol=PRECISION[dtype],
         atol=PRECISION[dtype],
     )
     solve_factorised(U, x)
-    np.testing.assert_allclose(x, np.linalg.solve(exact, right), atol=PRECISION[dtype])
+    expected = np.linalg.solve(exact, right)
+    assert_allclose(x, expected, atol=PRECISION[dtype])
 
 
 @pytest.mark.parametrize("place", [0, 1, 2, 3, 17, 31])
 @pytest.mark.parametrize("wrong", [-1.0, 0.0, np.nan])
-def test_what_is_not_positive_definite_is_noticed_wherever_it_shows(place, wrong):
+def test_a_matrix_that_is_not_positive_definite_is_noticed(place, wrong):
     diagonal = np.ones(32)
     diagonal[place] = wrong
     assert not factorise(np.diag(diagonal))
@@ -84,18 +87,22 @@ def test_rows_are_solved_alike_with_and_without_tiles(rank, dtype):
     )
     random = np.random.default_rng(rank)
     factors = random.normal(size=(700, rank)).astype(dtype)
-    indices = np.concatenate([np.arange(700), random.integers(0, 700, 5)])
-    indptr, values = np.array([0, 700, 705]), random.normal(size=705)
-    weights, base = random.uniform(0.5, 2, 705), np.eye(rank)
+    others = random.integers(0, 700, 5)
+    indices = np.concatenate([np.arange(700), others])
+    indptr = np.array([0, 700, 705])
+    values = random.normal(size=705)
+    weights = random.uniform(0.5, 2, 705)
+    base = np.eye(rank)
     solution = kernels.solve_rows(
         indptr, indices, values, factors, 0.7, base=base, weights=weights
     )
     for i in range(2):
         span = slice(indptr[i], indptr[i + 1])
         F = factors[indices[span]].astype(float)
-        system = F.T @ (weights[span, None] * F) + 1.7 * np.eye(rank)
-        expected = np.linalg.solve(system, F.T @ (weights[span] * values[span]))
-        np.testing.assert_allclose(solution[i], expected, atol=10 * PRECISION[dtype])
+        weighted = F.T * weights[span]
+        system = weighted @ F + 1.7 * np.eye(rank)
+        expected = np.linalg.solve(system, weighted @ values[span])
+        assert_allclose(solution[i], expected, atol=10 * PRECISION[dtype])
 
 
 R = 5
@@ -104,8 +111,10 @@ R = 5
 def world(seed=3):
     """Sparse rows of three users, one without entries; factors, prior precision, prior term."""
     rng = np.random.default_rng(seed)
-    starts, columns = np.array([0, 4, 4, 11]), rng.integers(0, 9, 11).astype(np.int32)
-    values, factors = rng.normal(size=11), rng.normal(size=(9, R))
+    starts = np.array([0, 4, 4, 11])
+    columns = rng.integers(0, 9, 11).astype(np.int32)
+    values = rng.normal(size=11)
+    factors = rng.normal(size=(9, R))
     root = rng.normal(size=(R, R))
     return (
         starts,
@@ -122,7 +131,8 @@ def dense(starts, columns, values, factors, precision, linear, noise, row):
     entries = slice(starts[row], starts[row + 1])
     F = factors[columns[entries]]
     A = noise * F.T @ F + precision
-    return A, np.linalg.solve(A, noise * F.T @ values[entries] + linear[row])
+    right_side = noise * F.T @ values[entries] + linear[row]
+    return A, np.linalg.solve(A, right_side)
 
 
 def test_without_noise_a_draw_is_the_posterior_mean():
@@ -143,25 +153,34 @@ def test_the_noise_of_a_draw_has_the_posterior_covariance():
     starts, columns, values, factors, precision, linear = world()
     arguments = starts, columns, values, factors, 0.7, precision, linear
     mean = kernels.draw_rows(*arguments, np.zeros((3, R)))
-    moves = [
-        kernels.draw_rows(*arguments, np.tile(unit, (3, 1))) - mean
-        for unit in np.eye(R)
-    ]
+    moves = []
+    for unit in np.eye(R):
+        drawn = kernels.draw_rows(*arguments, np.tile(unit, (3, 1)))
+        moves.append(drawn - mean)
 
     for row in range(3):
         A, _ = dense(*world(), 0.7, row)
         root = np.column_stack([move[row] for move in moves]).astype(float)
-        assert root @ root.T == pytest.approx(np.linalg.inv(A), rel=1e-3, abs=1e-4)
+        expected = np.linalg.inv(A)
+        assert root @ root.T == pytest.approx(expected, rel=1e-3, abs=1e-4)
 
 
 def test_any_number_of_threads_draws_the_same(monkeypatch):
     rng = np.random.default_rng(0)
-    n, m, size = 400, 60, 17
+    n = 400
+    m = 60
+    size = 17
     starts = np.arange(0, n * 30 + 1, 30)
     columns = rng.integers(0, m, n * 30).astype(np.int32)
     arguments = (
-        *(starts, columns, rng.normal(size=n * 30), rng.normal(size=(m, size)), 1.0),
-        *(np.eye(size), np.zeros((n, size)), rng.normal(size=(n, size))),
+        starts,
+        columns,
+        rng.normal(size=n * 30),
+        rng.normal(size=(m, size)),
+        1.0,
+        np.eye(size),
+        np.zeros((n, size)),
+        rng.normal(size=(n, size)),
     )
     draws = []
     for threads in ("1", "2"):

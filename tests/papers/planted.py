@@ -20,7 +20,8 @@ def with_truths(
     were found, as between two clauses of which one follows from the other.
     """
     rng = np.random.default_rng(0)
-    results, scale = list(start), _scales(claim, start)
+    results = list(start)
+    scale = _scales(claim, start)
     loss = _loss(claim, results, wishes, scale)
     for _ in range(tries):
         if loss == 0.0:
@@ -28,7 +29,8 @@ def with_truths(
         step = _random_step(results, rng)
         other = _loss(claim, step, wishes, scale, loss)
         if other <= loss:
-            results, loss = step, other
+            results = step
+            loss = other
     return None
 
 
@@ -36,16 +38,16 @@ def _random_step(
     results: Sequence[Measured], rng: np.random.Generator
 ) -> list[Measured]:
     """One place shifted, or all places of one method."""
-    typical = statistics.median(abs(it.median) for it in results)
+    typical = statistics.median(abs(result.median) for result in results)
     size = float(10.0 ** rng.uniform(-3, 0.3)) * max(typical, 1e-3)
     shift = float(rng.normal()) * size
     place = results[int(rng.integers(len(results)))]
     whole_line = rng.random() < 0.4
     return [
-        replace(it, draws=tuple(draw + shift for draw in it.draws))
-        if it is place or (whole_line and it.label == place.label)
-        else it
-        for it in results
+        replace(result, draws=tuple(draw + shift for draw in result.draws))
+        if result is place or (whole_line and result.label == place.label)
+        else result
+        for result in results
     ]
 
 

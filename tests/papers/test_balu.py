@@ -24,7 +24,8 @@ def cell(rank, gain, errors):
 
 
 def bowl(bottom):
-    return {at: 0.8 + math.log(at / bottom) ** 2 for at in (0.02, 0.04, 0.08)}
+    places = (0.02, 0.04, 0.08)
+    return {place: 0.8 + math.log(place / bottom) ** 2 for place in places}
 
 
 def test_the_best_regularisation_lies_between_measured_places():
@@ -35,14 +36,20 @@ def test_the_best_regularisation_lies_between_measured_places():
         *cell(16, 4.0, bowl(0.001)),
     ]
     best = best_regularisations(results)
-    assert best[8, 1.0] == pytest.approx(0.05) and best[8, 4.0] == pytest.approx(0.03)
-    assert (best[16, 1.0], best[16, 4.0]) == (0.08, 0.02)
+    assert best[8, 1.0] == pytest.approx(0.05)
+    assert best[8, 4.0] == pytest.approx(0.03)
+    assert best[16, 1.0] == 0.08
+    assert best[16, 4.0] == 0.02
     often, corner, by_rank, by_gain = CLAIMS["balu-fig2"].clauses
     assert often.margin(results) == pytest.approx(-0.5)  # none is below .01
-    assert corner.margin(results) == pytest.approx(math.log10(0.08 / 0.01))
-    rise = (math.log10(0.08 / 0.05) + math.log10(0.02 / 0.03)) / 2
+    expected = math.log10(0.08 / 0.01)
+    assert corner.margin(results) == pytest.approx(expected)
+    above = math.log10(0.08 / 0.05)
+    below = math.log10(0.02 / 0.03)
+    rise = (above + below) / 2
     assert by_rank.margin(results) == pytest.approx(rise)
-    assert by_gain.margin(results) == pytest.approx(math.log10(0.05 / 0.03))
+    expected = math.log10(0.05 / 0.03)
+    assert by_gain.margin(results) == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("busy", "holds"), [(0.02, True), (0.05, False)])
@@ -53,8 +60,8 @@ def test_an_order_of_magnitude_is_more_than_the_root_of_ten(busy, holds):
         for ending, value in (("", 0.1), (TOP_USERS, busy))
     ]
     (clause,) = [
-        it
-        for it in CLAIMS["balu-top-users-kl"].clauses
-        if "magnitude" in it.words and SKETCH in it.words
+        clause
+        for clause in CLAIMS["balu-top-users-kl"].clauses
+        if "magnitude" in clause.words and SKETCH in clause.words
     ]
     assert clause.verdict(results).holds is holds

@@ -25,7 +25,8 @@ def leads(*shares):
 
 def test_a_lead_is_the_share_by_which_the_error_is_smaller():
     """0.90 against 1.00 is 10% less; the source prints 7% to 11.6%, and that it rises."""
-    assert statements.gain(leads(0.1, 0.2), 1.0) == pytest.approx(0.1)
+    gain = statements.gain(leads(0.1, 0.2), 1.0)
+    assert gain == pytest.approx(0.1)
     within, rising = statements.FIG_3A
     for shares, holds in (
         ((0.07, 0.09, 0.116), (True, True)),
@@ -34,7 +35,9 @@ def test_a_lead_is_the_share_by_which_the_error_is_smaller():
         ((0.07, 0.09, 0.13), (False, True)),
     ):
         results = leads(*shares)
-        assert (within.verdict(results).holds, rising.verdict(results).holds) == holds
+        first, second = holds
+        assert within.verdict(results).holds == first
+        assert rising.verdict(results).holds == second
 
 
 def test_the_top_fifth_is_the_point_of_the_curve_next_to_a_fifth():
@@ -48,7 +51,9 @@ def test_the_top_fifth_is_the_point_of_the_curve_next_to_a_fifth():
 
 
 def test_steps_are_read_off_every_draw():
-    points = [it for it in CLAIMS["chien-fig7"].points() if it.label == "DPALS"]
+    points = [
+        point for point in CLAIMS["chien-fig7"].points() if point.label == "DPALS"
+    ]
     runs = {
         point.key: run_of(
             spec=point.spec,
@@ -59,5 +64,7 @@ def test_steps_are_read_off_every_draw():
         )
         for seed, point in enumerate(points)
     }
-    draws = {(it.grid["step"], it.draws) for it in by_step(points, runs, "rmse")}
+    draws = {
+        (result.grid["step"], result.draws) for result in by_step(points, runs, "rmse")
+    }
     assert draws == {(1, (1.0, 2.0)), (2, (0.5, 1.5))}

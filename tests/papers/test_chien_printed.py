@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from dpmf_core.algorithms import find
 from dpmf_core.algorithms.als import random_start
@@ -21,10 +22,17 @@ from tests.fitting import fit
 from tests.support.dense import dense, rectangle
 from tests.support.heard_noise import HeardNoise
 
-DELTA, SEED = 1e-5, 5
+DELTA = 1e-5
+SEED = 5
 HALF_RANGE = 7.0  # of the ratings, from -4 to 10
-N, M, R, K, T = 80, 14, 2, 6, 3
-GAMMA_U, GAMMA_M, LAMBDA = 2.0, 1.4, 1.5
+N = 80
+M = 14
+R = 2
+K = 6
+T = 3
+GAMMA_U = 2.0
+GAMMA_M = 1.4
+LAMBDA = 1.5
 ROUNDING = {"rtol": 2e-3, "atol": 2e-3}  # ours solves in float32
 # one ridge in all steps, Grams and right-hand sides alike, nothing else that Algorithm 1 has not
 SETTINGS = {
@@ -71,7 +79,8 @@ class Ours:
         self.releases = noise.releases
         personal = self.model.personal(data)
         self.U = personal.factors.astype(float)
-        self.predictions = self.U[:, :R] @ self.model.item_factors.T.astype(float)
+        item_factors = self.model.item_factors.astype(float)
+        self.predictions = self.U[:, :R] @ item_factors.T
 
     def noise_of(self, name):
         """The noise of a statistic, release by release."""
@@ -82,10 +91,8 @@ class Ours:
         ]
 
     def draws(self, item_sample, user_sample):
-        grams, sides = (
-            self.noise_of("item Grams"),
-            self.noise_of("item right-hand sides"),
-        )
+        grams = self.noise_of("item Grams")
+        sides = self.noise_of("item right-hand sides")
         return printed.DPALSDraws(
             matrix=lambda t, j, _deviation: grams[t][j],
             vector=lambda t, j, _deviation: sides[t][j],
@@ -116,7 +123,8 @@ def inputs(lambda_=LAMBDA):
 def ridge_after_projection(noisy_gram, noisy_side, lambda_):
     """Deviation "ridge": ours projects the noisy Gram alone and adds the ridge afterwards."""
     values, Q = np.linalg.eigh(noisy_gram)
-    return Q @ ((Q.T @ noisy_side) / (np.maximum(values, 0) + lambda_))
+    eigenvalues = np.maximum(values, 0)
+    return Q @ ((Q.T @ noisy_side) / (eigenvalues + lambda_))
 
 
 def unclipped_entries(Omega, M):
@@ -139,7 +147,8 @@ def last_step_of_ours(V_tilde, M, Omega):
     unbounded = printed.DPALSInputs(
         sigma=0.0, Gamma_u=math.inf, Gamma_M=GAMMA_M, T=T, lambda_=LAMBDA, V_0=V
     )
-    return printed.user_procedure(V, np.where(Omega, M, 0.0), unbounded, Omega) @ V.T
+    U = printed.user_procedure(V, np.where(Omega, M, 0.0), unbounded, Omega)
+    return U @ V.T
 
 
 # keys of their costs; the ridges are settings
@@ -151,10 +160,10 @@ DEVIATIONS = (
 
 
 def test_the_cost_of_each_deviation_is_recorded():
-    measured = {
-        it.cost for it in read_deviations("dpmf_core.papers.chien_2021")["dpals"]
-    } - {""}
-    assert measured == set(recorded_costs()["dpals"]) == {*DEVIATIONS, "one ridge"}
+    declared = read_deviations("dpmf_core.papers.chien_2021")
+    measured = {deviation.cost for deviation in declared["dpals"]} - {""}
+    assert measured == {*DEVIATIONS, "one ridge"}
+    assert set(recorded_costs()["dpals"]) == {*DEVIATIONS, "one ridge"}
 
 
 def deviating(monkeypatch, matrices, draws, without=""):
@@ -188,7 +197,7 @@ def test_ours_is_algorithm_1_as_run_but_for_its_deviations(
     sample = sample_of_ours(data, SEED)
     draws = ours.draws(lambda _t: sample, lambda _t: matrices[1])
     theirs = deviating(monkeypatch, matrices, draws)
-    np.testing.assert_allclose(ours.predictions, theirs, **ROUNDING)
+    assert_allclose(ours.predictions, theirs, **ROUNDING)
     for one in DEVIATIONS:
         other = deviating(monkeypatch, matrices, draws, without=one)
         assert np.abs(other - theirs).max() > 0.1, one
@@ -204,26 +213,32 @@ def test_ours_is_algorithm_1_as_analysed_but_for_its_deviations(
         """A T-th; the last factor of ours takes all ratings (deviation "last U")."""
         key = draw_key(SEED, 2 * t + 1)
         place = keyed_uniform(key, data.users, data.items)
-        enough = np.ceil(np.bincount(data.users, minlength=N) / T)
-        return dense(data, rank_within_user(data, place) < enough[data.users]) > 0
+        counts = np.bincount(data.users, minlength=N)
+        enough = np.ceil(counts / T)
+        place_of_rating = rank_within_user(data, place)
+        return dense(data, place_of_rating < enough[data.users]) > 0
 
-    draws = ours.draws(lambda t: sample_of_ours(data, draw_key(SEED, 2 * t)), share)
+    def sample(t):
+        return sample_of_ours(data, draw_key(SEED, 2 * t))
+
+    draws = ours.draws(sample, share)
     theirs = deviating(monkeypatch, matrices, draws)
-    np.testing.assert_allclose(ours.predictions, theirs, **ROUNDING)
+    assert_allclose(ours.predictions, theirs, **ROUNDING)
 
 
 def test_noise_is_that_of_theorem_1(data):
     """sigma Gamma_u^2 on the whole upper triangle, sigma Gamma_u Gamma_M on the sides."""
     ours = Ours(data, 20.0, steps=50)
     sigma = printed.noise_of_theorem_1(20.0, DELTA, K, 50)
-    grams, sides = (
-        np.concatenate(ours.noise_of(name))
-        for name in ("item Grams", "item right-hand sides")
-    )
+    grams = np.concatenate(ours.noise_of("item Grams"))
+    sides = np.concatenate(ours.noise_of("item right-hand sides"))
     # 700 draws
-    assert grams[:, 0, 0].std() / sigma / GAMMA_U**2 == pytest.approx(1, abs=0.1)
-    assert grams[:, 0, 1].std() / sigma / GAMMA_U**2 == pytest.approx(1, abs=0.1)
-    assert sides.std() / sigma / GAMMA_U / GAMMA_M == pytest.approx(1, abs=0.07)
+    on_diagonal = grams[:, 0, 0].std() / sigma / GAMMA_U**2
+    assert on_diagonal == pytest.approx(1, abs=0.1)
+    off_diagonal = grams[:, 0, 1].std() / sigma / GAMMA_U**2
+    assert off_diagonal == pytest.approx(1, abs=0.1)
+    of_sides = sides.std() / sigma / GAMMA_U / GAMMA_M
+    assert of_sides == pytest.approx(1, abs=0.07)
 
 
 def test_the_rarest_frequent_items_of_a_user(data, matrices):
@@ -236,9 +251,8 @@ def test_the_rarest_frequent_items_of_a_user(data, matrices):
         if leaf.statistic == "item counts"
     )
     frequent = printed.frequent_items(counts, 0.6)
-    np.testing.assert_array_equal(
-        np.flatnonzero(ours.model.item_factors.any(axis=1)), frequent
-    )
+    has_factor = ours.model.item_factors.any(axis=1)
+    assert_array_equal(np.flatnonzero(has_factor), frequent)
     sample = printed.adaptive_sample(Omega, counts, frequent, K)
     assert sample.sum(axis=1).max() == K
     # the exact Grams of the first step count these raters: their trace is the sum of |u|^2
@@ -248,29 +262,35 @@ def test_the_rarest_frequent_items_of_a_user(data, matrices):
     V_0 = inputs().V_0
     U = printed.user_procedure(V_0, matrices[0], inputs(), Omega)
     squares = (U**2).sum(axis=1)
-    expected = (sample[:, frequent] * squares[:, None]).sum(axis=0)
-    np.testing.assert_allclose(
-        np.trace(first_grams, axis1=1, axis2=2), expected, rtol=1e-4
-    )
+    terms = sample[:, frequent] * squares[:, None]
+    traces = np.trace(first_grams, axis1=1, axis2=2)
+    assert_allclose(traces, terms.sum(axis=0), rtol=1e-4)
 
 
 def test_infrequent_items_get_the_user_s_average(data, matrices):
     """Section 5.1, by hand for the printed version."""
-    M_, Omega = (matrix[1:] for matrix in matrices)  # the first user has no ratings
+    # the first user has no ratings
+    M_ = matrices[0][1:]
+    Omega = matrices[1][1:]
     frequent = np.array([0, 3])
-    U, V = np.ones((N - 1, 1)), np.array([[2.0], [5.0]])
+    U = np.ones((N - 1, 1))
+    V = np.array([[2.0], [5.0]])
     M_hat = printed.predictions(U, V, frequent, M_, Omega)
-    np.testing.assert_allclose(M_hat[:, 3], 5.0)
+    assert_allclose(M_hat[:, 3], 5.0)
     user = 4
-    np.testing.assert_allclose(M_hat[user, 1], M_[user, Omega[user]].mean())
+    expected = M_[user, Omega[user]].mean()
+    assert_allclose(M_hat[user, 1], expected)
 
 
 def test_ours_gives_infrequent_items_the_same_average(data, matrices):
     """Section 5.1 with a global mean: U V^T plus the mean, or the user's average rating."""
-    M_, Omega = (matrix[1:] for matrix in matrices)  # the first user has no ratings
+    # the first user has no ratings
+    M_ = matrices[0][1:]
+    Omega = matrices[1][1:]
     ours = Ours(data, centring="global", frequent_fraction=0.5, epsilon=1e3).model
     personal = ours.personal(data)
-    frequent = np.flatnonzero(ours.item_factors.any(axis=1))
+    has_factor = ours.item_factors.any(axis=1)
+    frequent = np.flatnonzero(has_factor)
     assert len(frequent) == 7
     U = personal.factors[1:, :R].astype(float)
     theirs = printed.predictions(
@@ -278,8 +298,9 @@ def test_ours_gives_infrequent_items_the_same_average(data, matrices):
     )
     theirs[:, frequent] += ours.centre
     users, items = np.divmod(np.arange(N * M), M)
-    predictions = ours.predict(personal, users, items).reshape(N, M)[1:]
-    np.testing.assert_allclose(predictions, theirs.clip(-4, 10), rtol=1e-4, atol=1e-4)
+    predictions = ours.predict(personal, users, items)
+    predictions = predictions.reshape(N, M)[1:]
+    assert_allclose(predictions, theirs.clip(-4, 10), rtol=1e-4, atol=1e-4)
 
 
 def test_steps_by_hand():
@@ -287,11 +308,13 @@ def test_steps_by_hand():
     one = printed.DPALSInputs(
         sigma=0.0, Gamma_u=1.0, Gamma_M=9.0, T=1, lambda_=1.0, V_0=np.eye(2)
     )
-    M_, Omega = np.array([[4.0, 0.0]]), np.array([[True, False]])
-    np.testing.assert_allclose(
-        printed.user_procedure(np.eye(2), M_, one, Omega), [[1.0, 0.0]]
-    )
-    solution = printed.solve_item(np.diag([1.0, -3.0]), np.array([4.0, 4.0]), 1.0)
-    np.testing.assert_allclose(solution, [2.0, 0.0])  # 1 - 3 + lambda < 0 becomes 0
+    M_ = np.array([[4.0, 0.0]])
+    Omega = np.array([[True, False]])
+    expected = [[1.0, 0.0]]
+    assert_allclose(printed.user_procedure(np.eye(2), M_, one, Omega), expected)
+    gram = np.diag([1.0, -3.0])
+    side = np.array([4.0, 4.0])
+    solution = printed.solve_item(gram, side, 1.0)
+    assert_allclose(solution, [2.0, 0.0])  # 1 - 3 + lambda < 0 becomes 0
     Q = printed.orthonormal(np.array([[3.0, 0.0], [4.0, 1.0]]))
-    np.testing.assert_allclose(Q.T @ Q, np.eye(2), atol=1e-12)
+    assert_allclose(Q.T @ Q, np.eye(2), atol=1e-12)

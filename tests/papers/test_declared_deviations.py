@@ -19,15 +19,19 @@ every = pytest.mark.parametrize(("paper", "algorithm"), DEVIATIONS)
 
 
 @every
-def test_each_is_of_an_algorithm_of_ours(paper, algorithm):
-    assert algorithm in REGISTRY and paper.replace("_", "-") in PAPERS
+def test_each_deviation_is_of_one_of_our_algorithms(paper, algorithm):
+    assert algorithm in REGISTRY
+    assert paper.replace("_", "-") in PAPERS
     for deviation in DEVIATIONS[paper, algorithm]:
-        assert deviation.place and deviation.paper and deviation.ours and deviation.why
+        assert deviation.place
+        assert deviation.paper
+        assert deviation.ours
+        assert deviation.why
 
 
 @every
 def test_each_cost_is_recorded_and_nothing_else(paper, algorithm):
-    keys = {it.cost for it in DEVIATIONS[paper, algorithm]} - {""}
+    keys = {deviation.cost for deviation in DEVIATIONS[paper, algorithm]} - {""}
     assert keys == set(recorded_costs()[algorithm])
 
 

@@ -21,7 +21,7 @@ from tests.docs.markdown import headings
 from tests.support.gaussian import epsilon_of, mu_of
 
 PRIVACY = Path(__file__).parents[2] / "docs" / "PRIVACY.md"
-ATTACKS = [name for name, it in ERRATA.items() if it.attack is not None]
+ATTACKS = [name for name, erratum in ERRATA.items() if erratum.attack is not None]
 WITHOUT_ATTACK = [name for name in ERRATA if name not in ATTACKS]
 CORRECTIONS = PRIVACY.read_text("utf-8").split("\n## Corrections of the sources\n")[1]
 
@@ -38,13 +38,16 @@ def theorem_1():
     """Last rho + 2 sqrt(rho ln(1/delta)) of the source's own sigma, with both releases and one."""
     log = math.log(1e5)
     both = 1 / (1 + log) / 2
-    by_rule = (rho + 2 * math.sqrt(rho * log) for rho in (both, both / 2))
-    return 1.0, epsilon(math.sqrt(2 * both)), *by_rule, epsilon(math.sqrt(both))
+    of_both = both + 2 * math.sqrt(both * log)
+    of_one = both / 2 + 2 * math.sqrt(both / 2 * log)
+    epsilon_of_both = epsilon(math.sqrt(2 * both))
+    return 1.0, epsilon_of_both, of_both, of_one, epsilon(math.sqrt(both))
 
 
 def clip():
     """A factor twice too long: 4 and 2 times as far, where 1 and 1 are counted."""
-    return 1.0, epsilon(MU_1 * math.sqrt((4**2 + 2**2) / 2)), 1.0, 2.0, 1.0
+    moved = math.sqrt((4**2 + 2**2) / 2)
+    return 1.0, epsilon(MU_1 * moved), 1.0, 2.0, 1.0
 
 
 def private_mean():
@@ -54,7 +57,8 @@ def private_mean():
 
 def public_code():
     """Gramian, Grams and right-hand sides: 1 + k + k counted, 1 + k + 9k moved."""
-    return 1.0, epsilon(MU_1 * math.sqrt((1 + 100 + 900) / 201)), 1.0
+    moved = math.sqrt((1 + 100 + 900) / 201)
+    return 1.0, epsilon(MU_1 * moved), 1.0
 
 
 def rate():
@@ -69,7 +73,8 @@ def remark_6():
     def users(m):
         n = 1e6
         for _ in range(200):
-            n = m**1.5 * math.log(1e5) * math.sqrt(math.log(n))
+            log = math.log(1e5)
+            n = m**1.5 * log * math.sqrt(math.log(n))
         return n
 
     return 4.0, users(4e4) / users(1e4), 4**1.5
@@ -84,11 +89,12 @@ def highest_rmse():
     """From the file of the record."""
     path = results.RECORDED_FOLDER / "chien-fig5.json"
     als = {
-        it["grid"]["frequent_fraction"]: it["draws"]
-        for it in json.loads(path.read_text("utf-8"))["measured"]
-        if it["label"] == "ALS"
+        point["grid"]["frequent_fraction"]: point["draws"]
+        for point in json.loads(path.read_text("utf-8"))["measured"]
+        if point["label"] == "ALS"
     }
-    tenth, every = (float(np.median(als[share])) for share in (0.1, 1.0))
+    tenth = float(np.median(als[0.1]))
+    every = float(np.median(als[1.0]))
     return 1.0, every / tenth, tenth, every
 
 
@@ -103,7 +109,8 @@ def relation():
     """Last the nominal epsilon at which a replaced row costs as much."""
 
     def excess(stated):
-        return epsilon(math.sqrt(2) * JAIN_MU * stated, 1e-6) - stated
+        replaced = epsilon(math.sqrt(2) * JAIN_MU * stated, 1e-6)
+        return replaced - stated
 
     return 1.0, excess(1.0) + 1.0, slack()[1], brentq(excess, 1.0, 20.0)
 
@@ -134,7 +141,8 @@ def cost_of_100_steps(of_A, of_B):
 
 def sensitivities():
     """Unit vectors at right angles: their squares are 2 apart at most, and the root of 2 apart."""
-    first, second = np.outer([1, 0], [1, 0]), np.outer([0, 1], [0, 1])
+    first = np.outer([1, 0], [1, 0])
+    second = np.outer([0, 1], [0, 1])
     replaced = math.sqrt(2) / 2
     return (
         2.0,
@@ -156,10 +164,13 @@ def simulated_faces():
 
 
 def scaling():
-    norms = [math.sqrt(float((row**2).sum())) for row in simulated_faces()]
+    norms = []
+    for row in simulated_faces():
+        norms.append(math.sqrt(float((row**2).sum())))
     longest = max(norms)
-    costs = (cost_of_100_steps(1 / 2, length / 2) for length in (1.0, longest))
-    return 1.0, longest, float(np.median(norms)), *costs
+    by_unit = cost_of_100_steps(1 / 2, 1 / 2)
+    by_longest = cost_of_100_steps(1 / 2, longest / 2)
+    return 1.0, longest, float(np.median(norms)), by_unit, by_longest
 
 
 def first_coefficients(V, K=13):
@@ -167,15 +178,18 @@ def first_coefficients(V, K=13):
     left, values, right = np.linalg.svd(V, full_matrices=False)
     components = [math.sqrt(values[0]) * np.abs(right[0])]
     for x, y, value in zip(left.T[1:K], right[1:K], values[1:K], strict=True):
-        halves = [
-            (np.maximum(sign * x, 0), np.maximum(sign * y, 0)) for sign in (1, -1)
-        ]
+        positive = np.maximum(x, 0), np.maximum(y, 0)
+        negative = np.maximum(-x, 0), np.maximum(-y, 0)
+        halves = (positive, negative)
         sizes = [np.linalg.norm(a) * np.linalg.norm(b) for a, b in halves]
-        part = halves[int(np.argmax(sizes))][1]
-        components.append(math.sqrt(value * max(sizes)) * part / np.linalg.norm(part))
+        _, part = halves[int(np.argmax(sizes))]
+        direction = part / np.linalg.norm(part)
+        components.append(math.sqrt(value * max(sizes)) * direction)
     W = np.array(components)
-    W /= np.maximum(1, np.linalg.norm(W, axis=1, keepdims=True))
-    return np.array([nnls(W.T, row)[0] for row in V])
+    lengths = np.linalg.norm(W, axis=1, keepdims=True)
+    W /= np.maximum(1, lengths)
+    coefficients = [nnls(W.T, row)[0] for row in V]
+    return np.array(coefficients)
 
 
 def normalisation():
@@ -186,14 +200,22 @@ def normalisation():
 
 
 def neighbours():
-    V = np.array([row / np.linalg.norm(row) for row in simulated_faces()[:400]])
+    faces = simulated_faces()[:400]
+    V = np.array([row / np.linalg.norm(row) for row in faces])
     other = V.copy()
     other[0] = [1, *[0] * (V.shape[1] - 1)]
-    H, H_other = (first_coefficients(rows) for rows in (V, other))
-    A, A_other = (
-        (it / np.maximum(1, np.linalg.norm(it, axis=1))[:, None]) for it in (H, H_other)
-    )
-    return float(np.linalg.norm(A.T @ A - A_other.T @ A_other))
+    H = first_coefficients(V)
+    H_other = first_coefficients(other)
+    A = of_unit_length(H)
+    A_other = of_unit_length(H_other)
+    moved = A.T @ A - A_other.T @ A_other
+    return float(np.linalg.norm(moved))
+
+
+def of_unit_length(H):
+    """The rows, those of norm above 1 scaled to it."""
+    norms = np.linalg.norm(H, axis=1)
+    return H / np.maximum(1, norms)[:, None]
 
 
 def cinema():
@@ -209,9 +231,8 @@ def cinema():
 
 def units():
     """As printed; and a squared length of 1 for each user, over all ratings; then in stars."""
-    stars = np.repeat(
-        [1.0, 2.0, 3.0, 4.0, 5.0], [56_174, 107_557, 261_197, 348_971, 226_310]
-    )
+    counts = [56_174, 107_557, 261_197, 348_971, 226_310]
+    stars = np.repeat([1.0, 2.0, 3.0, 4.0, 5.0], counts)
     every_pair = math.sqrt(np.sum(stars**2) / (6040 * 3706))
     rated = math.sqrt(np.mean(stars**2))
     return 0.0675, math.sqrt(6040 / 1_000_209), 1.1953, rated, every_pair
@@ -219,11 +240,13 @@ def units():
 
 def vocabulary():
     """By scikit-learn: how many other documents have another column when one is emptied."""
-    counts = np.array(open_data(DataSpec(id="news", weighting="none")).X.toarray())
+    news = open_data(DataSpec(id="news", weighting="none"))
+    counts = np.array(news.X.toarray())
     before = TfidfTransformer().fit_transform(counts).toarray()
     counts[0] = 0
     after = TfidfTransformer().fit_transform(counts).toarray()
-    differ = np.abs(before - after)[1:].max(axis=1) > 0
+    moves = np.abs(before - after)[1:]
+    differ = moves.max(axis=1) > 0
     return 0.0, float(differ.mean()), len(counts)
 
 
@@ -231,7 +254,8 @@ def gradient():
     """Factors of equal components stay so: two numbers follow the same recursion."""
 
     def after_20_steps(sign):
-        a, b = 0.1, 0.2
+        a = 0.1
+        b = 0.2
         for _ in range(20):
             error = 1 - 8 * a * b
             a, b = a + sign * 0.05 * error * b, b + sign * 0.05 * error * a
@@ -243,14 +267,19 @@ def gradient():
 def thresholds():
     rows = cinema()
     residuals = rows["r"] - rows["r"].mean()
-    residuals = residuals - residuals.groupby(rows["item"]).transform("mean")
-    residuals = residuals - residuals.groupby(rows["user"]).transform("mean")
+    of_items = residuals.groupby(rows["item"]).transform("mean")
+    residuals = residuals - of_items
+    of_users = residuals.groupby(rows["user"]).transform("mean")
+    residuals = residuals - of_users
     limits = 2.0, math.sqrt(2)
-    return *(float((residuals.abs() > limit).mean()) for limit in limits), *limits
+    sizes = residuals.abs()
+    beyond = [float((sizes > limit).mean()) for limit in limits]
+    return *beyond, *limits
 
 
 # of Langevin chains towards a variance of 1, with steps of .02
-CHAIN_RATE, CHAINS = 0.02, 20_000
+CHAIN_RATE = 0.02
+CHAINS = 20_000
 
 
 def temperature():
@@ -261,9 +290,13 @@ def temperature():
 def item_biases():
     """What user means leave, and what item means of that leave."""
     rows = cinema()
-    rows["r"] -= rows.groupby("user")["r"].transform("mean")
-    rest = rows["r"] - rows.groupby("item")["r"].transform("mean")
-    return 0.0, math.sqrt((rest**2).mean()), math.sqrt((rows["r"] ** 2).mean())
+    of_users = rows.groupby("user")["r"].transform("mean")
+    rows["r"] -= of_users
+    of_items = rows.groupby("item")["r"].transform("mean")
+    rest = rows["r"] - of_items
+    with_items = math.sqrt((rest**2).mean())
+    without_items = math.sqrt((rows["r"] ** 2).mean())
+    return 0.0, with_items, without_items
 
 
 EXPECTED = {
@@ -296,15 +329,20 @@ WITHIN = {"sgld-temperature": 4 * math.sqrt(2 / CHAINS)}
 
 def shown(text):
     """The number of a reading, and half of the unit of its last digit."""
-    number, percent = re.search(r"([\d,]*\.?\d+)(%?)", text).groups()
+    found = re.search(r"([\d,]*\.?\d+)(%?)", text)
+    number, percent = found.groups()
     unit = 10.0 ** -len(number.partition(".")[2])
-    scale = 0.01 if percent else 1.0
+    if percent:
+        scale = 0.01
+    else:
+        scale = 1.0
     return float(number.replace(",", "")) * scale, unit / 2 * scale
 
 
 @pytest.mark.parametrize("name", WITHOUT_ATTACK)
 def test_every_figure_is_computed_another_way(name):
-    for reading, expected in zip(ERRATA[name].readings, EXPECTED[name](), strict=True):
+    readings = ERRATA[name].readings
+    for reading, expected in zip(readings, EXPECTED[name](), strict=True):
         number, half_unit = shown(reading.text)
         assert (
             abs(number - expected)
@@ -314,7 +352,8 @@ def test_every_figure_is_computed_another_way(name):
 
 def test_a_start_from_the_data_moves_the_moment_further_than_stated():
     words = f"{neighbours():.1f}/N"
-    assert words in ERRATA["saha-start"].holds and words in CORRECTIONS
+    assert words in ERRATA["saha-start"].holds
+    assert words in CORRECTIONS
 
 
 @pytest.mark.parametrize("has_outliers", [False, True])
@@ -330,14 +369,18 @@ def test_how_far_a_replaced_row_moves_the_products(has_outliers):
         kept[rng.integers(size)] = True
         return unit(np.abs(rng.standard_normal(size)) * kept)
 
-    bound, largest = 2 * has_outliers + math.sqrt(2), 0.0
+    bound = 2 * has_outliers + math.sqrt(2)
+    largest = 0.0
     for _ in range(20_000):
-        v, w, h, g = column(3), column(3), column(2), column(2)
+        v = column(3)
+        w = column(3)
+        h = column(2)
+        g = column(2)
         apart = has_outliers * unit(v - w + 1e-12)
-        r, s = (
-            has_outliers * unit(0.3 * rng.standard_normal(3) + sign * apart + 1e-12)
-            for sign in (-1, 1)
-        )
+        spread = 0.3 * rng.standard_normal(3)
+        r = has_outliers * unit(spread - apart + 1e-12)
+        spread = 0.3 * rng.standard_normal(3)
+        s = has_outliers * unit(spread + apart + 1e-12)
         moved = np.outer(v - r, h) - np.outer(w - s, g)
         largest = max(largest, float(np.linalg.norm(moved)))
     assert 0.98 * bound < largest <= bound * (1 + 1e-9)
@@ -348,7 +391,9 @@ def test_how_far_a_replaced_row_moves_the_products(has_outliers):
 def test_an_attack_finds_again_what_is_recorded(name):
     erratum = ERRATA[name]
     audit = erratum.attack.measure()
-    found = [f"ε ≥ {rounded(bound):.2f}" for bound in (audit.lower, audit.most)]
+    found = []
+    for bound in (audit.lower, audit.most):
+        found.append(f"ε ≥ {rounded(bound):.2f}")
     stated, *recorded = (reading.text for reading in erratum.readings)
     assert found == recorded
     assert audit.lower > shown(stated)[0]
@@ -365,10 +410,12 @@ def test_every_correction_has_its_derivation(name):
     assert f"\n#### {ERRATA[name].section}\n" in CORRECTIONS
 
 
-def test_what_is_loose_costs_less_than_stated():
-    for it in ERRATA.values():
-        if it.status is ErratumStatus.LOOSE and all(
-            text.startswith("ε = ") for text in it.figures
+def test_a_loose_bound_costs_less_than_stated():
+    for erratum in ERRATA.values():
+        if erratum.status is ErratumStatus.LOOSE and all(
+            text.startswith("ε = ") for text in erratum.figures
         ):
-            claim, holds = (float(text.removeprefix("ε = ")) for text in it.figures)
-            assert holds < claim, it.id
+            claim, holds = (
+                float(text.removeprefix("ε = ")) for text in erratum.figures
+            )
+            assert holds < claim, erratum.id

@@ -15,9 +15,11 @@ from dpmf_datasets.simulated.low_rank import rankone
 
 
 def test_the_nuclear_norm_of_the_simulated_set_is_a_third():
-    n, m = 1_000, 300
+    n = 1_000
+    m = 300
     data = rankone(n, m, p=1.0)
-    singular = np.linalg.svd(data.values.reshape(n, m).astype(float), compute_uv=False)
+    matrix = data.values.reshape(n, m).astype(float)
+    singular = np.linalg.svd(matrix, compute_uv=False)
     assert singular[1] < 1e-4 * singular[0]
     assert singular[0] / math.sqrt(n * m) == pytest.approx(TRUE_NORM, rel=0.05)
 
@@ -27,26 +29,26 @@ AT = Place(users=200_000, items=1_000, epsilon=2.0, share=0.1)
 
 def test_the_corollary_balances_both_theorems():
     """k^2 / (|Omega| T) of Theorem 3.2 and sqrt(T (n + m) / |Omega|) of Theorem D.6."""
-    seen, size = AT.share * AT.users * AT.items, AT.users + AT.items
+    seen = AT.share * AT.users * AT.items
+    size = AT.users + AT.items
     k = bounds.NUCLEAR_NORM * math.sqrt(AT.users * AT.items)
-    least = minimize_scalar(
-        lambda log_t: (
-            k**2 / (seen * math.exp(log_t)) + math.sqrt(math.exp(log_t) * size / seen)
-        ),
-        bounds=(-10, 20),
-        method="bounded",
-    )
+
+    def error(log_steps):
+        steps = math.exp(log_steps)
+        return k**2 / (seen * steps) + math.sqrt(steps * size / seen)
+
+    least = minimize_scalar(error, bounds=(-10, 20), method="bounded")
     # where the derivative vanishes T is 2^(2/3) of the corollary's, which leaves constants out
-    assert math.exp(least.x) / bounds.corollary_steps(AT) == pytest.approx(
-        2 ** (2 / 3), rel=1e-3
-    )
+    expected = 2 ** (2 / 3)
+    steps = math.exp(least.x) / bounds.corollary_steps(AT)
+    assert steps == pytest.approx(expected, rel=1e-3)
     T = bounds.corollary_steps(AT)
     noise, missing = bounds.corollary_terms(AT)
-    assert missing == pytest.approx(k**2 / (seen * T))
+    expected = k**2 / (seen * T)
+    assert missing == pytest.approx(expected)
     row_norm = bounds.ENTRY * math.sqrt(AT.share * AT.items)
-    by_theorem = (
-        k * T**0.25 * row_norm * AT.items**0.25 / (seen * math.sqrt(AT.epsilon))
-    )
+    numerator = k * T**0.25 * row_norm * AT.items**0.25
+    by_theorem = numerator / (seen * math.sqrt(AT.epsilon))
     assert noise == pytest.approx(by_theorem)
 
 
@@ -57,9 +59,10 @@ def test_the_bound_is_the_root_with_one_logarithm():
 
 def powers(note):
     """The powers of m and n of an order such as "m^(1/2) / n^(2/5)"."""
-    m, n = (
-        int(top) / int(bottom) for top, bottom in re.findall(r"\^\((\d)/(\d)\)", note)
-    )
+    fractions = []
+    for top, bottom in re.findall(r"\^\((\d)/(\d)\)", note):
+        fractions.append(int(top) / int(bottom))
+    m, n = fractions
     return m, -n
 
 
@@ -75,20 +78,23 @@ def test_orders_of_the_excess_risk(order, ratings):
     """
     m, n = powers(order)
     assert n == pytest.approx(0.6 - 1)
-    assert m == pytest.approx(0.6 + 0.2 + 0.4 * ratings - ratings)
+    expected = 0.6 + 0.2 + 0.4 * ratings - ratings
+    assert m == pytest.approx(expected)
 
 
 def test_the_order_of_the_error_is_that_of_the_corollary():
     def noise(n, m):
-        return bounds.corollary_terms(Place(users=n, items=m, share=m**-0.5))[0]
+        place = Place(users=n, items=m, share=m**-0.5)
+        return bounds.corollary_terms(place)[0]
 
     m, n = powers(OF_ERROR)
-    assert math.log2(noise(2e12, 1e3) / noise(1e12, 1e3)) == pytest.approx(n)
-    assert math.log2(noise(1e12, 2e3) / noise(1e12, 1e3)) == pytest.approx(m)
+    of_users = noise(2e12, 1e3) / noise(1e12, 1e3)
+    assert math.log2(of_users) == pytest.approx(n)
+    of_items = noise(1e12, 2e3) / noise(1e12, 1e3)
+    assert math.log2(of_items) == pytest.approx(m)
     # small from m^(5/4) users on, as the abstract states
-    assert (
-        m + 5 / 4 * n == 0
-        and "m^(5/4)" in COMPLEXITY.rows["Private FW (Jain et al. 2018)"]
-    )
+    assert m + 5 / 4 * n == 0
+    assert "m^(5/4)" in COMPLEXITY.rows["Private FW (Jain et al. 2018)"]
     # private SVD's 1 / sqrt(m) is as large at m^(9/4) users
-    assert m + 9 / 4 * n == -1 / 2 and OF_SVD.endswith("1 / √m")
+    assert m + 9 / 4 * n == -1 / 2
+    assert OF_SVD.endswith("1 / √m")

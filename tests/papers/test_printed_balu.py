@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from dpmf_core.algorithms import Streams, train
 from dpmf_core.algorithms.count_sketch import START, Sketch, hash_keys
@@ -17,7 +18,11 @@ from dpmf_core.papers.balu_2016 import printed
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
-D, DEPTH, STEPS, DECAY, PULL = 3, 4, 2, 0.7, 0.1
+D = 3
+DEPTH = 4
+STEPS = 2
+DECAY = 0.7
+PULL = 0.1
 RULES = {"half": "3.2", "whole": "4.3"}  # sections, by our names of the loss
 SEED = 1
 
@@ -43,14 +48,18 @@ def wide():
 def triples(data, values, step):
     """The ratings of an epoch in our order."""
     order = shuffled_range(len(data), SEED + step)
-    return list(zip(data.users[order], data.items[order], values[order], strict=True))
+    columns = data.users[order], data.items[order], values[order]
+    return list(zip(*columns, strict=True))
 
 
 def sketched_as_printed(data, *, rate, epsilon, rule, gain, unit=1.0):
     """The table after all epochs, from our hashes and start. unit: of the ratings."""
-    rng, w = streams().init, printed.width(data.n_users, data.n_items, D, gain, DEPTH)
-    user_keys, item_keys = hash_keys(rng, DEPTH), hash_keys(rng, DEPTH)
-    C = rng.standard_normal(DEPTH * w).reshape(DEPTH, w) * START * math.sqrt(DEPTH / D)
+    rng = streams().init
+    w = printed.width(data.n_users, data.n_items, D, gain, DEPTH)
+    user_keys = hash_keys(rng, DEPTH)
+    item_keys = hash_keys(rng, DEPTH)
+    draws = rng.standard_normal(DEPTH * w).reshape(DEPTH, w)
+    C = draws * START * math.sqrt(DEPTH / D)
     residuals = means_and_residuals(data)[1] / unit
     for t in range(STEPS):
         printed.sketched(
@@ -91,7 +100,7 @@ def test_the_sketch_as_printed_is_equations_13_to_16(loss, gain):
         as_printed=True,
     )
     C = sketched_as_printed(data, rate=0.05, epsilon=0.8, rule=RULES[loss], gain=gain)
-    np.testing.assert_allclose(model.table, C, atol=1e-4)
+    assert_allclose(model.table, C, atol=1e-4)
     everything = sketched_as_printed(
         data, rate=0.05, epsilon=1e6, rule="3.2", gain=gain
     )
@@ -102,19 +111,24 @@ def shortened(eta):
     """Deviation: the gradient's term of the error, at most as long as the error itself."""
 
     def gradients(r, p, q, lambda_, sign):
-        error, size = r - p @ q, p @ p + q @ q
+        error = r - p @ q
+        size = p @ p + q @ q
         if eta * size > 1:
             error /= eta * size
-        return sign * error * q + lambda_ * p, sign * error * p + lambda_ * q
+        of_p = sign * error * q + lambda_ * p
+        of_q = sign * error * p + lambda_ * q
+        return of_p, of_q
 
     return gradients
 
 
 @pytest.mark.parametrize("loss", RULES)
-def test_otherwise_units_and_step_lengths_are_ours(loss, monkeypatch):
+def test_with_our_units_and_step_lengths_the_sketch_is_ours(loss, monkeypatch):
     """At a rate so large that steps are shortened, with ratings in units of a quarter range."""
-    data, rate = wide(), 0.9
-    model = sketch(data, learning_rate=rate, threshold=6.0, loss=loss, space_gain=1.0)
+    data = wide()
+    rate = 0.9
+    settings = {"threshold": 6.0, "space_gain": 1.0}
+    model = sketch(data, learning_rate=rate, loss=loss, **settings)
     unit = data.shape.half_range / 2
     assert unit == 1.25
 
@@ -124,14 +138,16 @@ def test_otherwise_units_and_step_lengths_are_ours(loss, monkeypatch):
 
     plain = printed.sketched
     monkeypatch.setattr(printed, "sketched", ours_of_epoch)
-    C = sketched_as_printed(
-        data, rate=rate, epsilon=6.0, rule=RULES[loss], gain=1.0, unit=unit
-    )
-    np.testing.assert_allclose(model.table, C, atol=1e-3)
+
+    def as_printed():
+        return sketched_as_printed(
+            data, rate=rate, epsilon=6.0, rule=RULES[loss], gain=1.0, unit=unit
+        )
+
+    C = as_printed()
+    assert_allclose(model.table, C, atol=1e-3)
     monkeypatch.undo()
-    whole = sketched_as_printed(
-        data, rate=rate, epsilon=6.0, rule=RULES[loss], gain=1.0, unit=unit
-    )
+    whole = as_printed()
     assert not np.allclose(C, whole, atol=0.01)
 
 
@@ -139,29 +155,31 @@ def test_predictions_as_printed_are_products_and_not_clipped():
     data = wide()
     parameters = {"learning_rate": 0.05, "threshold": 1e6, "space_gain": 1.0}
     model = sketch(data, **parameters, as_printed=True)
-    P, Q = model.user_factors, model.item_factors
+    P = model.user_factors
+    Q = model.item_factors
     residuals = means_and_residuals(data)[1]
     means = data.values - residuals
     far = replace(model, item_offsets=model.item_offsets + 10)
     predictions = far.predict(far.personal(data), data.users, data.items)
-    expected = 10 + means + np.einsum("ij,ij->i", P[data.users], Q[data.items])
-    np.testing.assert_allclose(predictions, expected, atol=1e-4)
+    products = np.einsum("ij,ij->i", P[data.users], Q[data.items])
+    expected = 10 + means + products
+    assert_allclose(predictions, expected, atol=1e-4)
     otherwise = replace(far, bounds=sketch(data, **parameters).bounds)
     clipped = otherwise.predict(far.personal(data), data.users, data.items)
-    np.testing.assert_array_equal(clipped, predictions.clip(1.0, 6.0))
+    assert_array_equal(clipped, predictions.clip(1.0, 6.0))
 
 
 def regular(data, rate, unit, gradients=None, monkeypatch=None):
     rng = streams().init
-    P, Q = (rng.normal(0, 0.1, (size, D)) for size in (data.n_users, data.n_items))
+    P = rng.normal(0, 0.1, (data.n_users, D))
+    Q = rng.normal(0, 0.1, (data.n_items, D))
     residuals = means_and_residuals(data)[1] / unit
     for t in range(STEPS):
         eta = printed.learning_rate(rate, DECAY, t, STEPS)
         if gradients is not None:
             monkeypatch.setattr(printed, "gradients", gradients(eta))
-        printed.factorise(
-            triples(data, residuals, t), P, Q, eta=eta, lambda_=PULL, sign=-1
-        )
+        rows = triples(data, residuals, t)
+        printed.factorise(rows, P, Q, eta=eta, lambda_=PULL, sign=-1)
     return P * unit, Q
 
 
@@ -186,43 +204,53 @@ def test_regular_factorisation_as_printed_is_equations_2_and_3(monkeypatch):
         regular(data, 0.05, 1.0),
         strict=True,
     ):
-        np.testing.assert_allclose(ours, theirs, atol=1e-6)
-    otherwise = regular(data, 0.9, data.shape.half_range / 2, shortened, monkeypatch)
-    for ours, theirs in zip(regular_of_ours(data, 0.9), otherwise, strict=True):
-        np.testing.assert_allclose(ours, theirs, atol=1e-5)
+        assert_allclose(ours, theirs, atol=1e-6)
+    unit = data.shape.half_range / 2
+    otherwise = regular(data, 0.9, unit, shortened, monkeypatch)
+    ours_of_both = regular_of_ours(data, 0.9)
+    for ours, theirs in zip(ours_of_both, otherwise, strict=True):
+        assert_allclose(ours, theirs, atol=1e-5)
 
 
 def test_the_gradient_is_that_of_equation_1_with_the_sign_of_equation_4():
     """By finite differences; as printed in equation 5 it is not."""
     rng = np.random.default_rng(0)
-    P, Q, r, step = rng.standard_normal((1, D)), rng.standard_normal((1, D)), 1.3, 1e-6
+    P = rng.standard_normal((1, D))
+    Q = rng.standard_normal((1, D))
+    r = 1.3
+    step = 1e-6
     to_p, _ = printed.gradients(r, P[0], Q[0], PULL, -1)
     for f in range(D):
         moved = P.copy()
         moved[0, f] += step
-        difference = printed.functional([(0, 0, r)], moved, Q, PULL)
-        difference -= printed.functional([(0, 0, r)], P, Q, PULL)
+        rating = [(0, 0, r)]
+        difference = printed.functional(rating, moved, Q, PULL)
+        difference -= printed.functional(rating, P, Q, PULL)
         assert difference / step == pytest.approx(to_p[f], abs=1e-4)
-    assert not np.allclose(printed.gradients(r, P[0], Q[0], PULL, 1)[0], to_p)
+    to_p_of_other_sign, _ = printed.gradients(r, P[0], Q[0], PULL, 1)
+    assert not np.allclose(to_p_of_other_sign, to_p)
 
 
 def test_the_correction_of_the_noise_is_about_equations_11_and_12():
     """Many users of one item with q = 1, no pull and ratings of 0: chains with target N(0, 1)."""
     rng = np.random.default_rng(2015)
-    P, Q = np.zeros((300, 1)), np.ones((300, 1))
+    P = np.zeros((300, 1))
+    Q = np.ones((300, 1))
     ratings = [(chain, chain, 0.0) for chain in range(len(P))]
     for _ in range(200):
         Q[:] = 1.0
         printed.langevin(
             ratings, P, Q, eta=0.02, lambda_=0.0, sign=-1, noise=rng.standard_normal
         )
-    assert P.var() == pytest.approx(1 / (2 - 0.02), rel=0.2)  # of an autoregression
+    expected = 1 / (2 - 0.02)  # of an autoregression
+    assert P.var() == pytest.approx(expected, rel=0.2)
 
 
 def test_the_divergence_is_equation_19():
     rng = np.random.default_rng(3)
-    train_errors, test_errors = rng.normal(0.1, 0.8, 500), rng.normal(-0.1, 1.1, 300)
-    sums = (ErrorSums.of(it) for it in (train_errors, test_errors))
+    train_errors = rng.normal(0.1, 0.8, 500)
+    test_errors = rng.normal(-0.1, 1.1, 300)
+    sums = (ErrorSums.of(train_errors), ErrorSums.of(test_errors))
     assert divergence(*sums) == pytest.approx(
         printed.divergence(train_errors, test_errors)
     )

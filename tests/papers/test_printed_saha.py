@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from dpmf_core.algorithms import Streams, train
 from dpmf_core.algorithms.nmf import starting_factors, unit_components
@@ -17,8 +18,13 @@ from dpmf_core.privacy.noise_kernels import unfold
 from dpmf_core.testing.sample_worlds import blocks
 from tests.support.heard_noise import HeardNoise
 
-EPSILON, DELTA, K, STEPS, RATE = 3.0, 1e-5, 3, 4, 0.2
-THRESHOLD, LIMIT = 0.05, 0.2
+EPSILON = 3.0
+DELTA = 1e-5
+K = 3
+STEPS = 4
+RATE = 0.2
+THRESHOLD = 0.05
+LIMIT = 0.2
 
 
 def ours(outliers):
@@ -48,11 +54,10 @@ def draws(releases, tau_A, tau_B, N):
     queues = {"A": [], "B": []}
     for leaf, _, noise in releases:
         if leaf.statistic == "second moment of the coefficients":
-            square = (
-                noise
-                if noise.ndim == 2
-                else unfold(noise.reshape(1, -1), K, np.sqrt(0.5))
-            )
+            if noise.ndim == 2:
+                square = noise
+            else:
+                square = unfold(noise.reshape(1, -1), K, np.sqrt(0.5))
             queues["A"].append(square.reshape(K, K) / (N * tau_A))
         else:
             queues["B"].append(noise.reshape(K, -1).T / (N * tau_B))
@@ -69,12 +74,14 @@ ALL = frozenset(
 
 def clipped(columns):
     """Columns longer than 1 scaled to 1."""
-    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1)
+    norms = np.linalg.norm(columns, axis=0)
+    return columns / np.maximum(norms, 1)
 
 
 def unit(columns):
     """Columns of norm 1, as the paper normalises them; empty ones stay empty."""
-    return columns / np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
+    norms = np.linalg.norm(columns, axis=0)
+    return columns / np.maximum(norms, 1e-300)
 
 
 def statistics_with(deviations, outliers):
@@ -82,9 +89,13 @@ def statistics_with(deviations, outliers):
     plain = printed.statistics
 
     def statistics(V, H, R, tau_A, tau_B, noise):
-        H = clipped(H) if "columns of H" in deviations else unit(H)
+        if "columns of H" in deviations:
+            H = clipped(H)
+        else:
+            H = unit(H)
         if outliers and "columns of R" in deviations:
-            V, R = clipped(V - R), np.zeros_like(R)
+            V = clipped(V - R)
+            R = np.zeros_like(R)
         elif outliers:
             R = unit(R)
         A, B = plain(V, H, R, tau_A, tau_B, noise)
@@ -97,9 +108,8 @@ def run_printed(V, releases, outliers, deviations, monkeypatch):
     N = V.shape[1]
     tau_A = printed.deviation(2 / N, EPSILON, DELTA)
     tau_B = printed.deviation((4 if outliers else 2) / N, EPSILON, DELTA)
-    W = starting_factors(
-        V.T, K, "nndsvd", int(np.random.default_rng(5).integers(2**31))
-    )[1].T
+    seed = int(np.random.default_rng(5).integers(2**31))
+    W = starting_factors(V.T, K, "nndsvd", seed)[1].T
     if "columns of the start" in deviations:
         W = unit_components(W.T).T.astype(float)
     with monkeypatch.context() as patch:
@@ -128,11 +138,11 @@ def run_printed(V, releases, outliers, deviations, monkeypatch):
 def test_with_our_deviations_the_printed_algorithm_is_ours(outliers, monkeypatch):
     W, V, releases = ours(outliers)
     theirs = run_printed(V, releases, outliers, ALL, monkeypatch)
-    np.testing.assert_allclose(W, theirs, atol=2e-3 if outliers else 2e-5)
+    assert_allclose(W, theirs, atol=2e-3 if outliers else 2e-5)
 
 
 @pytest.mark.parametrize("left_out", sorted(ALL))
-def test_without_one_deviation_it_is_not(left_out, monkeypatch):
+def test_without_one_deviation_the_printed_algorithm_is_not_ours(left_out, monkeypatch):
     outliers = left_out == "columns of R"
     W, V, releases = ours(outliers)
     theirs = run_printed(V, releases, outliers, ALL - {left_out}, monkeypatch)
@@ -146,7 +156,8 @@ def test_the_noise_is_that_of_line_3():
         scales = {leaf.statistic: leaf.noise_multiplier for leaf, _, _ in releases}
         tau_A = printed.deviation(2 / N, EPSILON, DELTA)
         tau_B = printed.deviation((4 if outliers else 2) / N, EPSILON, DELTA)
-        assert sorted(scales.values()) == pytest.approx(sorted((N * tau_A, N * tau_B)))
+        expected = sorted((N * tau_A, N * tau_B))
+        assert sorted(scales.values()) == pytest.approx(expected)
 
 
 def test_our_noise_on_the_moment_is_symmetric():
@@ -154,21 +165,23 @@ def test_our_noise_on_the_moment_is_symmetric():
     statistic = CoefficientMoment(1.0)
     noise = HeardNoise(Repeat(statistic.event(1.0), 300), np.random.SeedSequence(0))
     for _ in range(300):
-        release = noise.release(statistic.name, sensitivity=1.0, size=K * (K + 1) // 2)
+        size = K * (K + 1) // 2
+        release = noise.release(statistic.name, sensitivity=1.0, size=size)
         release.symmetric(np.zeros((K, K)))
-    drawn = np.array([it.reshape(K, K) for _, _, it in noise.releases])
-    np.testing.assert_array_equal(drawn, np.swapaxes(drawn, 1, 2))
+    drawn = np.array([matrix.reshape(K, K) for _, _, matrix in noise.releases])
+    expected = np.swapaxes(drawn, 1, 2)
+    assert_array_equal(drawn, expected)
     Z = np.random.default_rng(1).standard_normal(drawn.shape)
     symmetric_part = (Z + np.swapaxes(Z, 1, 2)) / 2
-    np.testing.assert_allclose(drawn.std(axis=0), symmetric_part.std(axis=0), atol=0.12)
+    expected = symmetric_part.std(axis=0)
+    assert_allclose(drawn.std(axis=0), expected, atol=0.12)
 
 
 def test_the_threshold_is_ours():
     E = np.random.default_rng(1).standard_normal((5, 9)).astype(np.float32)
-    _, R = kernel.robust_coefficients(
-        E, np.zeros((1, 9), np.float32), 0.4, 0.7, passes=1
-    )
-    np.testing.assert_allclose(printed.threshold(E, 0.4, 0.7), R, atol=1e-6)
+    nothing = np.zeros((1, 9), np.float32)
+    _, R = kernel.robust_coefficients(E, nothing, 0.4, 0.7, passes=1)
+    assert_allclose(printed.threshold(E, 0.4, 0.7), R, atol=1e-6)
 
 
 def test_the_total_is_the_formula_that_is_accounted():

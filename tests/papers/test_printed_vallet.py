@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.no_retention import LOOKS, Server, arrival_times
@@ -12,8 +13,13 @@ from dpmf_core.papers.vallet_2014 import printed
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing.worlds import low_rank
 
-D, STATIC, SEED = 2, 0.5, 1
-STATIC_RATE, GAMMA, STEPS, PASSES = 0.01, 0.1, 5, 10
+D = 2
+STATIC = 0.5
+SEED = 1
+STATIC_RATE = 0.01
+GAMMA = 0.1
+STEPS = 5
+PASSES = 10
 ITEM_RATES = {"new": 0.05, "rated": 0.005}
 
 
@@ -46,29 +52,36 @@ class World:
         self.data = low_rank(n_users=15, n_items=8)
         self.times = arrival_times(self.data, "random", SEED + 1_000_003)
         init = streams().init
-        self.P, self.Q = (
-            0.1 * init.standard_normal((size, D)).astype(np.float32).astype(float)
-            for size in (self.data.n_users, self.data.n_items)
-        )
+        P = init.standard_normal((self.data.n_users, D)).astype(np.float32)
+        Q = init.standard_normal((self.data.n_items, D)).astype(np.float32)
+        self.P = 0.1 * P.astype(float)
+        self.Q = 0.1 * Q.astype(float)
 
     def known(self, until):
         """(u, i, r) in the order of the data, of what has arrived by a time."""
-        rows = zip(self.data.users, self.data.items, self.data.values, strict=True)
-        return [row for row, time in zip(rows, self.times, strict=True) if time < until]
+        data = self.data
+        rows = zip(data.users, data.items, data.values, strict=True)
+        known = []
+        for row, time in zip(rows, self.times, strict=True):
+            if time < until:
+                known.append(row)
+        return known
 
 
 def less_biases(ratings, n_items):
     """Residuals, and sums and counts of the items: their ratings minus their users' b_u."""
-    b_u = {
-        user: printed.user_bias(np.array([r for v, _, r in ratings if v == user]))
-        for user in {u for u, _, _ in ratings}
-    }
-    sums, counts = np.zeros(n_items), np.zeros(n_items)
+    b_u = {}
+    for user in {user for user, _, _ in ratings}:
+        own_ratings = [r for u, _, r in ratings if u == user]
+        b_u[user] = printed.user_bias(np.array(own_ratings))
+    sums = np.zeros(n_items)
+    counts = np.zeros(n_items)
     for u, i, r in ratings:
         sums[i] += r - b_u[u]
         counts[i] += 1
     b_i = sums / np.maximum(counts, 1)
-    return [(u, i, r - b_u[u] - b_i[i]) for u, i, r in ratings], b_u, sums, counts
+    residuals = [(u, i, r - b_u[u] - b_i[i]) for u, i, r in ratings]
+    return residuals, b_u, sums, counts
 
 
 def our_order(iteration, n):
@@ -77,7 +90,8 @@ def our_order(iteration, n):
 
 def trained(world, until, **settings):
     """P, Q, b_u, sums and counts of the static training as printed."""
-    P, Q = world.P.copy(), world.Q.copy()
+    P = world.P.copy()
+    Q = world.Q.copy()
     residuals, b_u, sums, counts = less_biases(world.known(until), len(Q))
     settings = {
         "lambda_": STATIC_RATE,
@@ -95,14 +109,14 @@ def test_baseline_and_static_are_update_rules_3_and_4(variant, until):
     world = World()
     P, Q, b_u, sums, counts = trained(world, until)
     model = ours(world.data, variant)
-    np.testing.assert_allclose(model.item_factors, Q, atol=1e-6)
+    assert_allclose(model.item_factors, Q, atol=1e-6)
     personal = model.personal(world.data)
-    np.testing.assert_allclose(personal.factors, P, atol=1e-6)
-    of_users = [b_u[user] - model.centre for user in sorted(b_u)]
-    np.testing.assert_allclose(personal.offsets[sorted(b_u)], of_users, atol=1e-6)
-    np.testing.assert_allclose(
-        model.item_offsets, sums / np.maximum(counts, 1), atol=1e-6
-    )
+    assert_allclose(personal.factors, P, atol=1e-6)
+    users = sorted(b_u)
+    of_users = [b_u[user] - model.centre for user in users]
+    assert_allclose(personal.offsets[users], of_users, atol=1e-6)
+    expected = sums / np.maximum(counts, 1)
+    assert_allclose(model.item_offsets, expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("variant", ITEM_RATES)
@@ -113,13 +127,12 @@ def test_an_arrival_is_algorithm_2_and_a_prediction_algorithm_1(variant):
     def item_biases(items, residuals):
         sums[items[-1]] += residuals[-1]
         counts[items[-1]] += 1
-        return (sums / np.maximum(counts, 1))[list(items)]
+        means = sums / np.maximum(counts, 1)
+        return means[list(items)]
 
-    users, items, values = (
-        world.data.users,
-        world.data.items,
-        world.data.values.astype(float),
-    )
+    users = world.data.users
+    items = world.data.items
+    values = world.data.values.astype(float)
     for place in np.argsort(world.times, kind="stable"):
         if world.times[place] < STATIC:
             continue
@@ -140,9 +153,9 @@ def test_an_arrival_is_algorithm_2_and_a_prediction_algorithm_1(variant):
             gamma=GAMMA,
         )
     model = ours(world.data, variant)
-    np.testing.assert_allclose(model.item_factors, Q, atol=1e-5)
+    assert_allclose(model.item_factors, Q, atol=1e-5)
     b_i = sums / np.maximum(counts, 1)
-    np.testing.assert_allclose(model.item_offsets, b_i, atol=1e-5)
+    assert_allclose(model.item_offsets, b_i, atol=1e-5)
     personal = model.personal(world.data)
     for user in np.unique(users):
         hers = np.flatnonzero(users == user)
@@ -154,7 +167,7 @@ def test_an_arrival_is_algorithm_2_and_a_prediction_algorithm_1(variant):
         predictions = model.predict(
             personal, np.full(len(every_item), user), every_item
         )
-        np.testing.assert_allclose(predictions, expected, atol=1e-4)
+        assert_allclose(predictions, expected, atol=1e-4)
 
 
 def test_online_in_batches_is_its_refit_of_each_batch():
@@ -178,8 +191,8 @@ def test_online_in_batches_is_its_refit_of_each_batch():
             gamma=GAMMA,
         )
     model = ours(world.data, "online")
-    np.testing.assert_allclose(model.item_factors, Q, atol=1e-5)
-    np.testing.assert_allclose(model.user_factors, P, atol=1e-5)
+    assert_allclose(model.item_factors, Q, atol=1e-5)
+    assert_allclose(model.user_factors, P, atol=1e-5)
 
 
 def shortened(rule):
@@ -187,11 +200,17 @@ def shortened(rule):
 
     def step(p, q, r, lambda_, gamma, fixed):
         size = fixed @ fixed
-        length = min(2 * lambda_, 1 / size) if size else 2 * lambda_
-        moved = q if fixed is p else p
-        return (
-            moved + length * (r - p @ q) * fixed - min(1.0, 2 * lambda_ * gamma) * moved
-        )
+        if size:
+            length = min(2 * lambda_, 1 / size)
+        else:
+            length = 2 * lambda_
+        if fixed is p:
+            moved = q
+        else:
+            moved = p
+        error = r - p @ q
+        pull = min(1.0, 2 * lambda_ * gamma)
+        return moved + length * error * fixed - pull * moved
 
     if rule == "user":
         return lambda p, q, r, lambda_, gamma: step(p, q, r, lambda_, gamma, q)
@@ -199,7 +218,8 @@ def shortened(rule):
 
 
 def test_otherwise_a_long_step_of_an_arrival_is_shortened(monkeypatch):
-    items, values = [2, 7, 5, 1], np.array([4.0, 1.0, 3.5, 5.0])
+    items = [2, 7, 5, 1]
+    values = np.array([4.0, 1.0, 3.5, 5.0])
     start = np.random.default_rng(0).standard_normal((9, 4)) * 3
     settings = {"rate": 0.3, "item_rate": 0.4, "penalty": 2.0}
     results = {}
@@ -218,16 +238,18 @@ def test_otherwise_a_long_step_of_an_arrival_is_shortened(monkeypatch):
         monkeypatch.undo()
         results[is_short] = server.item_factors
         if is_short:
-            np.testing.assert_allclose(server.item_factors, Q, atol=1e-3)
+            assert_allclose(server.item_factors, Q, atol=1e-3)
     assert np.isfinite(results[True]).all()
     assert not np.allclose(results[True], results[False])
 
 
 def test_otherwise_predictions_are_clipped_to_the_range():
     data = low_rank(n_users=15, n_items=8)
-    assert ours(data, "rated", as_printed=False).bounds == data.bounds
+    bounds = ours(data, "rated", as_printed=False).bounds
+    assert bounds == data.bounds
     low, high = ours(data, "rated").bounds
-    assert low < -1e6 and high > 1e6
+    assert low < -1e6
+    assert high > 1e6
 
 
 def test_update_rules_in_turn_are_another_reading():
@@ -235,4 +257,5 @@ def test_update_rules_in_turn_are_another_reading():
     world = World()
     _, together, *_ = trained(world, 1.0)
     _, in_turn, *_ = trained(world, 1.0, simultaneous=False)
-    assert 1e-5 < np.abs(together - in_turn).max() < 0.05
+    distance = np.abs(together - in_turn).max()
+    assert 1e-5 < distance < 0.05

@@ -57,9 +57,8 @@ def test_a_result_is_kept_and_read_again(own_folder):
     assert results.last(SMALL) is None
     first = results.result(SMALL, summaries_of(0.95))
     results.save(first)
-    assert (
-        results.last(SMALL) == first and first.verdict(SMALL).outcome is Outcome.DIFFERS
-    )
+    assert results.last(SMALL) == first
+    assert first.verdict(SMALL).outcome is Outcome.DIFFERS
     results.save(results.result(SMALL, summaries_of(0.8)))
     last = results.last(SMALL)
     assert last.verdict(SMALL).outcome is Outcome.REPRODUCED
@@ -83,7 +82,7 @@ def test_a_result_of_an_earlier_version_is_read_without_its_size(on, data):
     assert "size" not in result.model_dump(mode="json")
 
 
-def test_a_damaged_result_is_as_if_it_were_not_there(own_folder):
+def test_a_damaged_result_is_ignored(own_folder):
     path = results.save(results.result(SMALL, summaries_of(0.8)))
     path.write_text('{"claim": "small-claim"}')
     assert results.last(SMALL) is None
@@ -92,17 +91,19 @@ def test_a_damaged_result_is_as_if_it_were_not_there(own_folder):
 def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_folder):
     """Not those of the data sets that are here today."""
     today = _row(SMALL)
-    assert today["data"] == "the source's" and today["obstacle"] == ""
+    assert today["data"] == "the source's"
+    assert today["obstacle"] == ""
     other = "Other films stand in for the source's."
     judged = results.result(SMALL, summaries_of(0.8))
     results.save(judged.model_copy(update={"stands_in": other}))
     row = _row(SMALL)
-    assert row["data"] == "other" and row["obstacle"] == other
+    assert row["data"] == "other"
+    assert row["obstacle"] == other
     assert row["verdict"].startswith(str(Outcome.CANNOT_BE_JUDGED).lower())
 
 
 @pytest.mark.parametrize(
-    "path", sorted(results.RECORDED_FOLDER.glob("*.json")), ids=lambda it: it.name
+    "path", sorted(results.RECORDED_FOLDER.glob("*.json")), ids=lambda path: path.name
 )
 def test_a_recorded_result_is_what_the_command_wrote(path):
     """The data and nothing else; how long it took; and figures that nobody rounded."""
@@ -114,6 +115,6 @@ def test_a_recorded_result_is_what_the_command_wrote(path):
         on = on.replace(title, "")
     assert re.fullmatch(r"(\(\d+ most rated items\)|[, ])*", on)
     assert record["seconds"] is not None
-    draws = [draw for it in record["measured"] for draw in it["draws"]]
+    draws = [draw for point in record["measured"] for draw in point["draws"]]
     counts = all(draw == round(draw) for draw in draws)
     assert counts or any(float(f"{draw:.4g}") != draw for draw in draws)

@@ -30,14 +30,16 @@ def test_each_draw_is_compared_with_the_baseline_of_its_own_seed():
     points = Sweep(data=SMALL, methods=methods, seeds=(0, 1)).points()
     runs = {point.key: made_up(point.spec) for point in points}
     (summary,) = retention_excess.by_share(points, runs, "rmse")
-    errors = {
-        (point.label, point.spec.seed): runs[point.key].record.metric("rmse")
-        for point in points
-    }
-    expected = [
-        100 * (errors["New", seed] / errors[BASELINE, seed] - 1) for seed in (0, 1)
-    ]
-    assert summary.label == "New" and summary.draws == pytest.approx(expected)
+    errors = {}
+    for point in points:
+        record = runs[point.key].record
+        errors[point.label, point.spec.seed] = record.metric("rmse")
+    expected = []
+    for seed in (0, 1):
+        ratio = errors["New", seed] / errors[BASELINE, seed]
+        expected.append(100 * (ratio - 1))
+    assert summary.label == "New"
+    assert summary.draws == pytest.approx(expected)
     lacking = {key: run for key, run in runs.items() if key != points[0].key}
     (half,) = retention_excess.by_share(points, lacking, "rmse")
     assert half.draws == pytest.approx(expected[1:])
@@ -48,19 +50,20 @@ def test_quarters_are_of_users_by_all_that_they_rated():
     whole = method(BASELINE, variant="baseline", **parameters)
     new = method("New", variant="new", **parameters)
     grid = {"arrived_share": (0.5,)}
-    points = [
-        *Sweep(data=SMALL, methods=(whole,)).points(),
-        *Sweep(data=SMALL, methods=(new,), grid=grid).points(),
-    ]
+    points = list(Sweep(data=SMALL, methods=(whole,)).points())
+    points += Sweep(data=SMALL, methods=(new,), grid=grid).points()
     runs = {point.key: run(point.spec) for point in points}
     quarters = retention_excess.by_activity(points, runs, "rmse")
-    assert [it.label for it in quarters] == [f"New, {quarter}" for quarter in QUARTERS]
-    assert all(it.grid == {"arrived_share": 0.5} for it in quarters)
+    labels = [result.label for result in quarters]
+    assert labels == [f"New, {quarter}" for quarter in QUARTERS]
+    for result in quarters:
+        assert result.grid == {"arrived_share": 0.5}
     counts = np.bincount(open_ratings(SMALL).users, minlength=2000)
     low = np.sort(counts)[len(counts) // 4]
     errors = {}
     for point in points:
-        parts, model = open_split(point.spec), runs[point.key].model
+        parts = open_split(point.spec)
+        model = runs[point.key].model
         off = (
             model.predict(
                 model.personal(parts.history), parts.test.users, parts.test.items
@@ -68,10 +71,11 @@ def test_quarters_are_of_users_by_all_that_they_rated():
             - parts.test.values
         )
         least = counts[parts.test.users] <= low
-        errors[point.label] = float(np.sqrt(np.mean(off[least].astype(float) ** 2)))
-    assert quarters[0].draws[0] == pytest.approx(
-        100 * (errors["New"] / errors[BASELINE] - 1), abs=0.05
-    )
+        squares = off[least].astype(float) ** 2
+        errors[point.label] = float(np.sqrt(np.mean(squares)))
+    ratio = errors["New"] / errors[BASELINE]
+    expected = 100 * (ratio - 1)
+    assert quarters[0].draws[0] == pytest.approx(expected, abs=0.05)
 
 
 def row(values, draws=8):
@@ -95,7 +99,8 @@ def row(values, draws=8):
     ],
 )
 def test_the_published_means_bear_out_their_claims(claim_id, values):
-    assert CLAIMS[claim_id].judge(row(values)).outcome is Outcome.REPRODUCED
+    outcome = CLAIMS[claim_id].judge(row(values)).outcome
+    assert outcome is Outcome.REPRODUCED
 
 
 def test_the_rank_test_needs_eight_pairs_and_finds_chance():

@@ -15,7 +15,8 @@ def place(label, *draws, epsilon=None, **grid):
 def clause_of(**row):
     """The clause of one row."""
     texts = {"place": "Fig. 1", "quote": "as printed", "words": "it is so"}
-    (clause,) = clauses_of([texts | row], ())
+    row = texts | row
+    (clause,) = clauses_of([row], ())
     return clause
 
 
@@ -46,18 +47,18 @@ def test_a_figure_is_taken_at_a_place_or_over_places(choice, expected):
     assert MeasuredFigure(label="A", **choice)(LINE) == pytest.approx(expected)
 
 
-def test_results_of_other_methods_are_none_of_a_figure():
+def test_a_figure_ignores_results_of_other_methods():
     others = [
         place("ABC", 9.0, share=0.5),
         place("AB", 9.0),
         place("BC", 9.0, share=0.5),
     ]
     results = [*LINE, *others]
-    assert MeasuredFigure(label="A", over="highest")(results) == 4.0
-    assert (
-        MeasuredFigure(label="A", over="highest", within={"share": (0.0, 0.5)})(results)
-        == 4.0
-    )
+    highest = MeasuredFigure(label="A", over="highest")
+    assert highest(results) == 4.0
+    within = {"share": (0.0, 0.5)}
+    highest = MeasuredFigure(label="A", over="highest", within=within)
+    assert highest(results) == 4.0
     assert MeasuredFigure(label="ABC")(results) == 9.0
     assert MeasuredFigure(label=("A", "BC"), over="highest")([*LINE, others[2]]) == 9.0
 
@@ -82,7 +83,8 @@ def two(smaller, larger):
     return [place("S", smaller), place("L", larger)]
 
 
-S, L = {"label": "S"}, {"label": "L"}
+S = {"label": "S"}
+L = {"label": "L"}
 
 
 @pytest.mark.parametrize(
@@ -128,7 +130,11 @@ def line(label, *values, **grid):
 
 @pytest.mark.parametrize(
     ("values", "holds"),
-    [((0.5, 0.505, 0.4), True), ((0.5, 0.52, 0.4), False), ((0.5, 0.505), False)],
+    [
+        ((0.5, 0.505, 0.4), True),
+        ((0.5, 0.52, 0.4), False),
+        ((0.5, 0.505), False),
+    ],
 )
 def test_a_line_falls_where_it_ends_lower_and_no_step_rises_beyond_the_level(
     values, holds
@@ -173,11 +179,10 @@ def test_a_line_is_below_another_within_part_of_the_axis():
 
 def test_a_statement_holds_at_each_value():
     row = clause_of(less=[S, L], each="epsilon", figures="{0:g} and {1:g}")
-    results = [
-        place(label, value, epsilon=epsilon)
-        for epsilon, values in ((1.0, (1.0, 2.0)), (5.0, (3.0, 4.0)))
-        for label, value in zip("SL", values, strict=True)
-    ]
+    results = []
+    for epsilon, values in ((1.0, (1.0, 2.0)), (5.0, (3.0, 4.0))):
+        for label, value in zip("SL", values, strict=True):
+            results.append(place(label, value, epsilon=epsilon))
     assert row.verdict(results).holds
     assert row.verdict(results).figures == "ε = 1: 1 and 2; ε = 5: 3 and 4"
     assert not row.verdict([*results[:3], place("L", 2.0, epsilon=5.0)]).holds
@@ -187,7 +192,9 @@ def test_a_row_that_compares_nothing_takes_the_next_computed_clause():
     own = Clause("computed", lambda results: 1.0, lambda results: "1")
     rows = [{"place": "Fig. 1", "quote": "a"}, {"place": "Fig. 2", "quote": "b"}]
     first, second = clauses_of(rows, (own, own))
-    assert (first.place, first.quote, second.quote) == ("Fig. 1", "a", "b")
+    assert first.place == "Fig. 1"
+    assert first.quote == "a"
+    assert second.quote == "b"
     with pytest.raises(ValueError, match="more computed clauses"):
         list(clauses_of(rows, (own, own, own)))
 

@@ -24,7 +24,7 @@ EXACT = {0.1: 0.0893, 0.5: 0.5079, 1.0: 1.0602, 2.0: 2.1906, 5.0: 5.5751, 20.0: 
 
 
 @pytest.mark.parametrize(("nominal", "exact"), EXACT.items())
-def test_private_als(nominal, exact):
+def test_a_nominal_epsilon_of_private_als_has_its_exact_cost(nominal, exact):
     assert round(cost(chien(nominal)), 4) == exact
 
 
@@ -41,23 +41,22 @@ AS_PRINTED = {"biases": False, "gram_share": 0.5}
 )
 def test_both_item_statistics_have_the_noise_of_theorem_1(more, releases):
     """sqrt(2 T (1 + ln 1e5)) = 11.19 at T = 5, with more for 80 ratings of 50 items."""
-    shape, budget = (
-        Shape(1000, 50, (1.0, 5.0)),
-        Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE),
-    )
+    shape = Shape(1000, 50, (1.0, 5.0))
+    budget = Budget(epsilon=1.0, delta=1e-5, calibration=Calibration.SOURCE)
     algorithm = find("dpals")(steps=5, **AS_PRINTED, **more)
-    plan = normal_form(algorithm.plan(shape, algorithm.source_level(shape, budget)))
+    level = algorithm.source_level(shape, budget)
+    plan = normal_form(algorithm.plan(shape, level))
     items = {
         leaf.statistic: leaf.noise_multiplier
         for leaf, _ in plan
         if leaf.statistic.startswith("item ")
     }
-    printed = math.sqrt(2 * 5 * (1 + math.log(1e5))) * math.sqrt(
-        max(more.get("ratings_per_user", 50), 50) / 50
-    )
+    ratings = max(more.get("ratings_per_user", 50), 50)
+    of_50_ratings = math.sqrt(2 * 5 * (1 + math.log(1e5)))
+    printed = of_50_ratings * math.sqrt(ratings / 50)
     assert items["item Grams"] == pytest.approx(printed)
     assert items["item right-hand sides"] == pytest.approx(printed)
-    assert round(math.sqrt(2 * 5 * (1 + math.log(1e5))), 2) == 11.19
+    assert round(of_50_ratings, 2) == 11.19
     assert len(plan) == releases
 
 
@@ -94,13 +93,16 @@ def test_algorithms_draw_the_noise_that_the_accountant_names(
     shape = Shape(1000, 50, (1.0, 5.0))
     budget = Budget(epsilon=3.0, delta=1e-6, calibration=Calibration.SOURCE)
     algorithm = build(name, parameters, shape, budget)
-    plan = algorithm.plan(shape, algorithm.source_level(shape, budget))
-    assert mu(plan) == pytest.approx(mu(jain(3.0, row_bound=row_bound).event))
+    level = algorithm.source_level(shape, budget)
+    plan = algorithm.plan(shape, level)
+    event = jain(3.0, row_bound=row_bound).event
+    assert mu(plan) == pytest.approx(mu(event))
 
 
 @pytest.mark.parametrize("name", ["dpfw", "dpfw-oja", "private-pgd", "private-svd"])
 def test_the_source_asks_for_an_epsilon_of_at_most_two_logarithms(name):
-    shape, algorithm = Shape(1000, 50, (1.0, 5.0)), find(name)()
+    shape = Shape(1000, 50, (1.0, 5.0))
+    algorithm = find(name)()
     for stated, refused in ((27.6, False), (27.7, True)):  # 2 ln(10^6) = 27.63
         budget = Budget(epsilon=stated, delta=1e-6, calibration=Calibration.SOURCE)
         if not refused:

@@ -29,11 +29,14 @@ def start_of(claim):
     if result is not None:
         return list(result.measured)
     points = claim.points()
-    return claim.results(points, {point.key: made_up(point.spec) for point in points})
+    runs = {point.key: made_up(point.spec) for point in points}
+    return claim.results(points, runs)
 
 
 def not_judged(claim):
-    return Outcome.CANNOT_BE_JUDGED if claim.can_be_judged else Outcome.NEVER
+    if claim.can_be_judged:
+        return Outcome.CANNOT_BE_JUDGED
+    return Outcome.NEVER
 
 
 # whose planted results are found by a search of seconds
@@ -44,7 +47,9 @@ COSTLY = {"balu-fig1", "balu-fig2", "balu-fig4", "vallet-fig3"}
     "claim",
     [
         pytest.param(
-            claim, marks=pytest.mark.slow if claim.id in COSTLY else (), id=claim.id
+            claim,
+            marks=pytest.mark.slow if claim.id in COSTLY else (),
+            id=claim.id,
         )
         for claim in CLAIMS.values()
     ],
@@ -58,9 +63,14 @@ def test_each_clause_alone_turns_the_verdict(claim):
         start_without = with_truths(claim, holding, wishes)
         verdict = claim.judge(start_without)
         # where the source leaves a setting open, a failure with ours contradicts nothing
-        failed = not_judged(claim) if claim.left_open else Outcome.DIFFERS
+        if claim.left_open:
+            failed = not_judged(claim)
+        else:
+            failed = Outcome.DIFFERS
         assert verdict.outcome is failed
-        assert [it.words for it in verdict.clauses if not it.holds] == [clause.words]
+        assert [failed.words for failed in verdict.clauses if not failed.holds] == [
+            clause.words
+        ]
 
 
 @every
@@ -79,7 +89,9 @@ def test_recorded_results_hold_what_every_clause_needs(claim):
 
 @every
 def test_every_clause_has_its_words_and_place(claim):
-    assert all(clause.place and clause.quote for clause in claim.clauses)
+    for clause in claim.clauses:
+        assert clause.place
+        assert clause.quote
 
 
 def test_every_recorded_result_is_of_a_claim():
@@ -93,14 +105,19 @@ def place(label, value, epsilon=None):
 
 def less(smaller, larger, **more):
     """The clause of a row that compares two methods."""
-    figures = (MeasuredFigure(label=smaller, **more), MeasuredFigure(label=larger))
-    return Less(place="Fig. 1", quote="", words="one is smaller", less=figures).clause()
+    first = MeasuredFigure(label=smaller, **more)
+    figures = (first, MeasuredFigure(label=larger))
+    row = Less(place="Fig. 1", quote="", words="one is smaller", less=figures)
+    return row.clause()
 
 
 def test_a_result_that_is_missing_gives_no_verdict():
     clause = less("A", "B", epsilon=1.0)
-    assert clause.verdict([place("A", 0.1, 1.0), place("B", 0.2)]).holds
-    assert not clause.verdict([place("A", 0.2, 1.0), place("B", 0.2)]).holds
+    smaller = [place("A", 0.1, 1.0), place("B", 0.2)]
+    holds = clause.verdict(smaller).holds
+    assert holds
+    equal = [place("A", 0.2, 1.0), place("B", 0.2)]
+    assert not clause.verdict(equal).holds
     with pytest.raises(MissingResult, match="0 results"):
         clause.verdict([place("A", 0.1, 2.0), place("B", 0.2)])
     with pytest.raises(MissingResult):
@@ -140,10 +157,14 @@ def test_points_that_a_reader_digitised_are_marked_as_such(monkeypatch):
     clauses = CLAIMS["vallet-fig1a"].clauses[-1:]  # the computed one
     claim = Claim.of("dpmf_core.papers.vallet_2014", "vallet-fig1a", clauses=clauses)
     (mark,) = claim.marks
-    assert mark.is_digitised and (mark.label, mark.x, mark.y) == ("Rated", 0.3, 1.5)
+    assert mark.is_digitised
+    assert mark.label == "Rated"
+    assert mark.x == 0.3
+    assert mark.y == 1.5
     fig = go.Figure()
     sweep_charts.add_published(fig, [mark, replace(mark, is_digitised=False)])
-    assert [trace.marker.symbol for trace in fig.data] == ["circle-open", "x"]
+    symbols = [trace.marker.symbol for trace in fig.data]
+    assert symbols == ["circle-open", "x"]
 
 
 def test_a_claim_without_a_clause_is_refused():
@@ -158,21 +179,28 @@ PUBLISHED_ONLY = {
 
 
 def unknown_sources(claim):
-    return set(claim.source_ids) - {entry.id for entry in catalogue().catalogue()}
+    known = {entry.id for entry in catalogue().catalogue()}
+    return set(claim.source_ids) - known
 
 
 def labels(claim):
     """Of all that is run or was measured of it."""
-    run = {method.name for sweep in claim.sweeps() for method in sweep.methods}
+    run = set()
+    for sweep in claim.sweeps():
+        for method in sweep.methods:
+            run.add(method.name)
     result = results.recorded_result(claim.id)
-    return run | {measured.label for measured in (result.measured if result else ())}
+    if result:
+        run |= {measured.label for measured in result.measured}
+    return run
 
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 def test_what_a_claim_refers_to_exists(claim):
     assert bool(claim.source_ids) <= bool(claim.source_data)
     assert not unknown_sources(claim), "the catalogue has no such data"
-    strange = {mark.label for mark in claim.marks} - labels(claim)
+    named = {mark.label for mark in claim.marks}
+    strange = named - labels(claim)
     assert strange == PUBLISHED_ONLY.get(claim.id, set()), (
         "no method of the claim has this label"
     )
@@ -204,7 +232,13 @@ def test_every_quote_is_in_the_text(paper):
     text = plain(
         (Path(FOLDER) / f"{paper.id.replace('-', '_')}.txt").read_text(encoding="utf-8")
     )
-    clauses = [clause for claim in paper.claims for clause in claim.clauses]
-    quotes = [it.quote for it in (*clauses, *paper.errata)]
-    pieces = [piece for quote in quotes for piece in quote.split("[...]")]
-    assert not [piece for piece in pieces if plain(piece) not in text]
+    clauses = []
+    for claim in paper.claims:
+        clauses.extend(claim.clauses)
+    quotes = [source.quote for source in (*clauses, *paper.errata)]
+    missing = []
+    for quote in quotes:
+        for piece in quote.split("[...]"):
+            if plain(piece) not in text:
+                missing.append(piece)
+    assert not missing

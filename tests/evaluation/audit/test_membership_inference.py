@@ -5,6 +5,7 @@ import re
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.stats import beta, norm
 
 from dpmf_core.algorithms import find
@@ -20,32 +21,40 @@ from dpmf_core.runs.store import Store
 from tests.support.engines import WAIT
 
 
+def values_by_place(ratings):
+    places = zip(ratings.users, ratings.items, strict=True)
+    return dict(zip(places, ratings.values, strict=True))
+
+
 @pytest.mark.parametrize("unit", ["user", "rating", "value"])
 def test_worlds_are_neighbours(unit):
     """They differ in user 0 alone: by all her ratings, by one, or by the value of one."""
-    for pair in canary_data.pairs(find("dpals")(), unit, np.random.SeedSequence(0)):
-        first, second = (
-            {(u, i): v for u, i, v in zip(it.users, it.items, it.values, strict=True)}
-            for it in (pair.absent, pair.present)
-        )
+    seed = np.random.SeedSequence(0)
+    for pair in canary_data.pairs(find("dpals")(), unit, seed):
+        first = values_by_place(pair.absent)
+        second = values_by_place(pair.present)
         differ = {
             place
             for place in first.keys() | second.keys()
             if first.get(place) != second.get(place)
         }
         assert {user for user, _ in differ} == {0}
-        assert len(differ) == (COLUMNS if unit == "user" else 1)
-        assert (first.keys() == second.keys()) == (unit == "value")
-        assert (
-            pair.absent.shape == pair.present.shape == canary_data.shape(find("dpals"))
-        )
+        n_moved = COLUMNS if unit == "user" else 1
+        assert len(differ) == n_moved
+        are_same_places = first.keys() == second.keys()
+        assert are_same_places == (unit == "value")
+        assert pair.absent.shape == pair.present.shape
+        assert pair.absent.shape == canary_data.shape(find("dpals"))
 
 
 def test_sample_worlds_are_neighbours():
-    for pair in canary_data.pairs(find("dp-nmf")(), "user", np.random.SeedSequence(0)):
-        differ = np.flatnonzero(np.abs(pair.absent.X - pair.present.X).sum(axis=1))
+    seed = np.random.SeedSequence(0)
+    for pair in canary_data.pairs(find("dp-nmf")(), "user", seed):
+        moves = np.abs(pair.absent.X - pair.present.X)
+        differ = np.flatnonzero(moves.sum(axis=1))
         assert differ.tolist() == [0]
-        assert np.linalg.norm(pair.present.X[0]) == pytest.approx(1.0)
+        norm_of_canary = np.linalg.norm(pair.present.X[0])
+        assert norm_of_canary == pytest.approx(1.0)
         assert not pair.absent.X[0].any()
 
 
@@ -66,23 +75,27 @@ def test_nothing_is_found_above_a_proof(name, budget, runs):
     assert result.proven == pytest.approx(budget, rel=1e-6)
     assert result.lower <= budget
     assert not result.broken
-    unit = (
-        "value of a rating, another value"
-        if name == "input-perturbation"
-        else "user, add/remove"
-    )
+    if name == "input-perturbation":
+        unit = "value of a rating, another value"
+    else:
+        unit = "user, add/remove"
     assert (
         f"proven at most {budget:.2f} (delta = 1e-5, per {unit}, exact)" in result.words
     )
-    signs = {it.name: it.words.rpartition(" ")[0] for it in result.figures}
-    assert signs["proved"] == "≤" and signs["at best"] not in ("≤", "=", "≥")
+    signs = {}
+    for figure in result.figures:
+        sign, _, _ = figure.words.rpartition(" ")
+        signs[figure.name] = sign
+    assert signs["proved"] == "≤"
+    assert signs["at best"] not in ("≤", "=", "≥")
 
 
 @pytest.mark.slow
 def test_an_attack_comes_near_a_proof():
     """Rows are released as they are: at least 2 of epsilon 3 is found."""
     result = audit("private-svd", epsilon=3.0, runs=2000, seed=1)
-    assert (result.by, result.best.rule) == ("what is released", "pair test")
+    assert result.by == "what is released"
+    assert result.best.rule == "pair test"
     assert 2.0 < result.lower < 3.0
     assert result.lost_epsilon == pytest.approx(3.0, rel=1e-3)
 
@@ -107,14 +120,19 @@ def test_what_is_no_gaussian_mechanism_is_bounded_by_error_rates_alone():
     result = audit("private-bias", epsilon=1.0, runs=400, fault="unlisted-release")
     shared = next(test for test in result.tests if test.attack == "what is shared")
     errors = [int(number) for number in re.findall(r"\d+", shared.words)]
-    assert errors[1] == errors[3] == 100 and errors[0] + errors[2] < 10
-    alarms, misses = (
-        beta.ppf(1 - 0.0125, k + 1, 100 - k) for k in (errors[0], errors[2])
-    )
-    odds = max((1 - 1e-5 - alarms) / misses, (1 - 1e-5 - misses) / alarms)
-    assert result.lower == pytest.approx(math.log(odds), abs=1e-9)
-    assert {test.rule for test in result.tests} == {"error rates"}
-    assert result.realised_mu is None and result.planned_mu is None
+    assert errors[1] == 100
+    assert errors[3] == 100
+    assert errors[0] + errors[2] < 10
+    alarms = beta.ppf(1 - 0.0125, errors[0] + 1, 100 - errors[0])
+    misses = beta.ppf(1 - 0.0125, errors[2] + 1, 100 - errors[2])
+    odds_of_alarms = (1 - 1e-5 - alarms) / misses
+    odds_of_misses = (1 - 1e-5 - misses) / alarms
+    expected = math.log(max(odds_of_alarms, odds_of_misses))
+    assert result.lower == pytest.approx(expected, abs=1e-9)
+    rules = {test.rule for test in result.tests}
+    assert rules == {"error rates"}
+    assert result.realised_mu is None
+    assert result.planned_mu is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +157,8 @@ def test_mu_is_for_gaussian_mechanisms(name, fault, through_mu):
 
 def test_a_larger_canary_than_what_is_proved_breaks_nothing():
     result = audit("input-perturbation", epsilon=1.0, runs=120, unit="user")
-    assert result.lower > 1.0 and not result.broken
+    assert result.lower > 1.0
+    assert not result.broken
 
 
 def test_the_allowed_curve_is_the_ledgers():
@@ -147,8 +166,9 @@ def test_the_allowed_curve_is_the_ledgers():
     result = audit("private-svd", epsilon=2.0, runs=40)
     mu = gaussian_mu(2.0, 1e-5)
     inner = slice(1, -1)
-    expected = norm.cdf(norm.ppf(1 - np.array(rates())[inner]) - mu)
-    np.testing.assert_allclose(result.allowed_misses[inner], expected, atol=2e-3)
+    false_alarms = np.array(rates())[inner]
+    expected = norm.cdf(norm.ppf(1 - false_alarms) - mu)
+    assert_allclose(result.allowed_misses[inner], expected, atol=2e-3)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +192,8 @@ def test_what_cannot_be_attacked_is_refused(fields):
 
 def test_the_table_holds_every_proof_and_every_fault():
     specs = table_specs(1.0, 1e-5, 100, 0)
-    assert {spec.algorithm for spec in specs} == {*every_proven(), "sketch"}
+    algorithms = {spec.algorithm for spec in specs}
+    assert algorithms == {*every_proven(), "sketch"}
     assert {spec.fault for spec in specs} == set(FAULTS)
     for spec in specs:
         spec.check()
@@ -194,12 +215,16 @@ def threads(tmp_path):
 
 def test_the_engine_measures_once_and_remembers(threads):
     spec = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
-    first, second = threads.measure(spec), threads.measure(spec)
+    first = threads.measure(spec)
+    second = threads.measure(spec)
     assert first.result(WAIT) is second.result(WAIT)
     again = threads.measure(
         AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
     )
-    assert again.state == "done" and again.result(0) is first.result(0)
+    assert again.state == "done"
+    assert again.result(0) is first.result(0)
     assert threads.store.rows() == []
-    failure = threads.measure(AuditSpec.parse(algorithm="dpals", runs=100))
-    assert failure.state == "failed" and "budget" in str(failure.error)
+    spec = AuditSpec.parse(algorithm="dpals", runs=100)
+    failure = threads.measure(spec)
+    assert failure.state == "failed"
+    assert "budget" in str(failure.error)

@@ -29,15 +29,18 @@ def test_what_a_person_lost_is_what_her_row_moved(mine):
     """
     place = np.arange(len(mine)) - mine.by_user[mine.users]
     extremes = np.where(place % 2, *mine.shape.bounds).astype(np.float32)
-    one = replace(mine, values=np.where(mine.users == 0, extremes, mine.values))
+    values = np.where(mine.users == 0, extremes, mine.values)
+    one = replace(mine, values=values)
     one = one.only((one.users != 5) | (place == 0))
-    for user, expected in ((0, 1.0), (5, math.sqrt(1 / 3))):
+    losses = ((0, 1.0), (5, math.sqrt(1 / 3)))
+    for user, expected in losses:
         result = audit_on(one, "private-bias", epsilon=2.0, user=user, runs=FEW)
         row = one.values[one.users == user].astype(float)
         assert result.realised_mu / result.planned_mu == pytest.approx(
             expected, rel=1e-3
         )
-        assert all(it in result.canary for it in (f"{user}", f"{len(row)}"))
+        for secret in (f"{user}", f"{len(row)}"):
+            assert secret in result.canary
         assert not result.broken
 
 
@@ -50,7 +53,8 @@ def test_one_more_person_loses_nearly_all_that_is_proved(mine):
 
 def test_too_little_noise_is_found_on_given_data(mine):
     result = audit_on(mine, "private-bias", epsilon=1.0, runs=100, fault="small-noise")
-    assert result.broken and result.by == "what is released"
+    assert result.broken
+    assert result.by == "what is released"
 
 
 @pytest.mark.parametrize("user", [None, 4])
@@ -100,7 +104,8 @@ def test_the_command_shows_private_figures_on_the_screen_alone(
         "private-bias",
     ]
     command += ["--epsilon", "1", "--runs", str(FEW)]
-    assert main(command) == 0 and RAW in capsys.readouterr().out
+    assert main(command) == 0
+    assert RAW in capsys.readouterr().out
     assert main([*command, "--user", "3"]) == 0
     for wrong in (["--json"], ["--unit", "rating"]):
         assert main([*command, *wrong]) == 2
