@@ -52,8 +52,8 @@ WITH_LISTS = (MAIN, OPEN)  # runs whose recommendations are shown
 
 
 @dataclass(frozen=True)
-class View:
-    """What the page shows: a run with its plan, and the runs that it is compared with."""
+class ExploredRun:
+    """A run with its plan, and the runs that it is compared with."""
 
     choice: SidebarChoice
     spec: RunSpec
@@ -61,8 +61,8 @@ class View:
     selection: Comparison
 
     @classmethod
-    def of(cls, choice: SidebarChoice) -> "View":
-        """The view of a choice; raises BadInput."""
+    def of(cls, choice: SidebarChoice) -> "ExploredRun":
+        """The run of a choice; raises BadInput."""
         spec = choice.spec(parameters=parameters_of(choice))
         every = bool(st.session_state.get(EVERY))
         ready, selection = story.plan(spec, choice.shape, choice.assumptions, every)
@@ -85,17 +85,17 @@ class View:
 # ---- the first view ------------------------------------------------------------------------------
 
 
-def draw_story(view: View, judgement: Judgement, waits: bool) -> bool:
+def draw_story(explored: ExploredRun, judgement: Judgement, waits: bool) -> bool:
     """Draw the figure that follows epsilon; return whether it was drawn.
 
     waits: keep the previous result while there is none for the current choice.
     """
-    choice = view.choice
-    label = view.selection.label
+    choice = explored.choice
+    label = explored.selection.label
     new_story = story.of_table(choice, judgement, label)
     line = story.line_of(choice, judgement, label)
     if new_story is not None:
-        new_story["lists"] = person_shown.lists(choice, view.spec, line)
+        new_story["lists"] = person_shown.lists(choice, explored.spec, line)
     visible_story = first_view.displayed("explore", choice, new_story, waits)
     if visible_story is None:
         return False
@@ -175,24 +175,24 @@ def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
             st.rerun()
 
 
-def draw_plain_finding(view: View, runs: dict[str, Run]) -> None:
+def draw_plain_finding(explored: ExploredRun, runs: dict[str, Run]) -> None:
     """Draw the headline without a proven epsilon, or before its references are finished."""
-    choice = view.choice
-    judgement = view.selection.table(runs).by(story.METRIC)
-    line = judgement.line(view.selection.label)
+    choice = explored.choice
+    judgement = explored.selection.table(runs).by(story.METRIC)
+    line = judgement.line(explored.selection.label)
     if MAIN not in runs or not line:
         st.title(f"What does ε = {budget_text(choice.epsilon)} cost?", anchor=False)
         st.write(purchases.opening_text("explore"))
         return
     method = line[0]
     clause = conclusions.kept_words(judgement, method)
-    st.title(first_view.headline(choice, method, clause, view.proved), anchor=False)
+    st.title(first_view.headline(choice, method, clause, explored.proved), anchor=False)
 
 
-def draw_meaning_and_card(view: View) -> DeltaGenerator:
+def draw_meaning_and_card(explored: ExploredRun) -> DeltaGenerator:
     """Draw the meaning of epsilon and the privacy label; return the place below the label."""
-    choice = view.choice
-    ready = view.ready
+    choice = explored.choice
+    ready = explored.ready
     left, right = st.columns(2, gap="large")
     with right:
         privacy_card.label(
@@ -200,8 +200,8 @@ def draw_meaning_and_card(view: View) -> DeltaGenerator:
         )
         beneath = st.container()
     with left:
-        if view.has_meaning:
-            meanings = story.meanings(choice, view.spec, ready)
+        if explored.has_meaning:
+            meanings = story.meanings(choice, explored.spec, ready)
             draw_hundred("explore.hundred", choice.epsilon, meanings)
         privacy_card.attack_link(choice.algorithm)
     return beneath
@@ -254,31 +254,31 @@ def draw_person(choice: SidebarChoice, run: Run) -> None:
     )
 
 
-def draw_below(view: View, runs: dict[str, Run]) -> None:
+def draw_below(explored: ExploredRun, runs: dict[str, Run]) -> None:
     if MAIN in runs:
         left, right = st.columns(2, gap="large")
         with left:
-            draw_methods(view.selection, runs)
+            draw_methods(explored.selection, runs)
         drawing.let_answers_pass()
         with right:
             draw_who_pays(runs)
         drawing.let_answers_pass()
         if comparison.has_steps(runs[MAIN]):
             with st.expander("Error by step"):
-                floor = floor_of(view.selection.table(runs).by(story.METRIC))
+                floor = floor_of(explored.selection.table(runs).by(story.METRIC))
                 comparison.draw_steps(
                     "explore", "Error by step", runs, PARTS, story.METRIC, floor
                 )
-    if view.has_meaning:
+    if explored.has_meaning:
         with st.expander("The best any attacker can do"):  # needs no run
             privacy_card.meaning(
-                view.ready.plan,
-                view.choice.delta,
-                view.ready.guarantee.unit,
+                explored.ready.plan,
+                explored.choice.delta,
+                explored.ready.guarantee.unit,
                 "explore.meaning",
             )
         drawing.let_answers_pass()
-    observers.draw_folded(observers.design_of(view.choice.algorithm))
+    observers.draw_folded(observers.design_of(explored.choice.algorithm))
     if MAIN in runs:
         drawing.let_answers_pass()
         with st.expander("Export"):
@@ -304,36 +304,36 @@ def parameters_of(choice: SidebarChoice) -> dict[str, Any]:
     return forms.linked_parameters(choice.algorithm)
 
 
-def ask_for_runs(view: View) -> dict[str, Run]:
+def ask_for_runs(explored: ExploredRun) -> dict[str, Run]:
     """Take the finished runs, and draw the progress of the rest."""
     confirm = ""
-    if view.choice.entry.public and is_in_parts(view.choice.dataset):
-        confirm = view.spec.model_dump_json()  # such runs take long
-    return ask("explore", view.selection.runs, whole=WITH_LISTS, confirm=confirm)
+    if explored.choice.entry.public and is_in_parts(explored.choice.dataset):
+        confirm = explored.spec.model_dump_json()  # such runs take long
+    return ask("explore", explored.selection.runs, whole=WITH_LISTS, confirm=confirm)
 
 
-def draw_missing_story(view: View, runs: dict[str, Run]) -> bool:
+def draw_missing_story(explored: ExploredRun, runs: dict[str, Run]) -> bool:
     """Draw the story if it is known now, or the previous one, or a headline without a figure.
 
     Return whether a story was drawn.
     """
-    if view.proved and draw_story(view, view.judgement(), waits=True):
+    if explored.proved and draw_story(explored, explored.judgement(), waits=True):
         return True
-    draw_plain_finding(view, runs)
+    draw_plain_finding(explored, runs)
     return False
 
 
-def note_runs(view: View) -> None:
+def note_runs(explored: ExploredRun) -> None:
     """Say which of the runs shown came with the package."""
-    own = epsilon_grid.specs(view.spec, view.choice.shape)
-    note_shipped([*view.selection.runs.values(), *own])
+    own = epsilon_grid.specs(explored.spec, explored.choice.shape)
+    note_shipped([*explored.selection.runs.values(), *own])
 
 
 def main() -> None:
     choice = sidebar.choice()
     with st.sidebar:
         links.to("tune", "Advanced: parameters", {})
-    view = View.of(choice)
+    explored = ExploredRun.of(choice)
 
     # the places in the order of the screen; what takes longest is drawn last
     head = st.container()
@@ -342,30 +342,30 @@ def main() -> None:
     middle = st.container()
     missing_references = st.container()
 
-    judgement = view.judgement()
+    judgement = explored.judgement()
     is_drawn = False
     progress = missing_result
-    if view.proved and story.is_known(choice, judgement, view.selection.label):
+    if explored.proved and story.is_known(choice, judgement, explored.selection.label):
         progress = missing_references
         with head:
-            is_drawn = draw_story(view, judgement, waits=False)
+            is_drawn = draw_story(explored, judgement, waits=False)
     with middle:
-        below_card = draw_meaning_and_card(view)
+        below_card = draw_meaning_and_card(explored)
     with progress:
-        runs = ask_for_runs(view)
+        runs = ask_for_runs(explored)
     if not is_drawn:
         with head:
-            is_drawn = draw_missing_story(view, runs)
-    if view.proved:
+            is_drawn = draw_missing_story(explored, runs)
+    if explored.proved:
         with below_card:
-            note_runs(view)
+            note_runs(explored)
     if MAIN in runs:
         with shown_person:
             draw_person(choice, runs[MAIN])
     drawing.first_view_ends(is_drawn)
-    draw_below(view, runs)
-    if view.proved and len(runs) == len(view.selection.runs):
-        epsilon_grid.keep_filling("explore", view.spec, choice.shape)
+    draw_below(explored, runs)
+    if explored.proved and len(runs) == len(explored.selection.runs):
+        epsilon_grid.keep_filling("explore", explored.spec, choice.shape)
 
 
 main()

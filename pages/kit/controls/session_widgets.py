@@ -85,7 +85,7 @@ class PageValue:
 
     def text(self, value: Any) -> str | None:
         """A value as text for the address; None for the default."""
-        if value == self.first:
+        if value is None or value == self.first:
             return None
         if isinstance(value, list):
             return ",".join(value)
