@@ -196,24 +196,14 @@ class KnownRuns:
         if not is_own_data(spec):
             return self._store.epsilons(spec.data.id, spec.algorithm)
         with self._lock:
-            runs = [
-                task.spec
-                for task in self._remembered.values()
-                if _data_id(task) == spec.data.id
-            ]
-        same = [
-            known_spec
-            for known_spec in runs
-            if isinstance(known_spec, RunSpec)
-            and known_spec.algorithm == spec.algorithm
-        ]
-        return sorted(
-            {
-                known_spec.budget.epsilon
-                for known_spec in same
-                if known_spec.budget is not None
-            }
-        )
+            works = [task.spec for task in self._remembered.values()]
+        epsilons = {
+            work.epsilon
+            for work in works
+            if isinstance(work, RunSpec)
+            and (work.data.id, work.algorithm) == (spec.data.id, spec.algorithm)
+        }
+        return sorted(epsilon for epsilon in epsilons if epsilon is not None)
 
 
 def _charged(run: Run | None) -> Run | None:

@@ -186,12 +186,8 @@ def _suitable(
             label = f"{title}, your parameters"
         else:
             label = title
-        if spec.budget is None:
-            epsilon = None
-        else:
-            epsilon = spec.budget.epsilon
         points[name] = Point(
-            spec, label, epsilon, is_rival=not (is_own and name == MAIN)
+            spec, label, spec.epsilon, is_rival=not (is_own and name == MAIN)
         )
     return points, refusals
 
@@ -261,10 +257,7 @@ def rival_points(
 
 def _methods(spec: RunSpec, shape: Any) -> dict[str, Point]:
     """The run, its references and its rivals, by name."""
-    if spec.budget is None:
-        raise BadInput(
-            f"{spec.algorithm} has no epsilon here. Choose a private algorithm."
-        )
+    spec.require_budget()
     methods, _ = _suitable({MAIN: spec, **references(spec), **rivals(spec)}, shape)
     return methods
 
@@ -275,7 +268,7 @@ def _along(points: Iterable[Point], epsilons: Sequence[float]) -> list[Point]:
         dict.fromkeys(epsilons), key=lambda epsilon: (epsilon not in COARSE, epsilon)
     )
     return [
-        replace(point, spec=at_epsilon(point.spec, epsilon), epsilon=epsilon)
+        replace(point, spec=point.spec.at_epsilon(epsilon), epsilon=epsilon)
         for epsilon in order
         for point in points
     ]
@@ -283,17 +276,6 @@ def _along(points: Iterable[Point], epsilons: Sequence[float]) -> list[Point]:
 
 def _over_draws(points: Sequence[Point]) -> tuple[Point, ...]:
     return tuple(_in_draw(point, draw) for draw in range(DRAWS) for point in points)
-
-
-def at_epsilon(spec: RunSpec, epsilon: float) -> RunSpec:
-    """The same run at another epsilon. Raises BadInput if it has no budget."""
-    if spec.budget is None:
-        raise BadInput(
-            f"{spec.algorithm} has no epsilon here. Choose a private algorithm."
-        )
-    return spec.model_copy(
-        update={"budget": spec.budget.model_copy(update={"epsilon": epsilon})}
-    )
 
 
 # ---- stored runs ---------------------------------------------------------------------------------
@@ -317,7 +299,7 @@ def judgement_of(
         return None
     others = references(record.spec)
     runs = {name: find(spec) for name, spec in others.items()}
-    main = Point(record.spec, record.title, record.spec.budget.epsilon)
+    main = Point(record.spec, record.title, record.spec.epsilon)
     points = {main.key: main}
     finished_runs = {main.key: Run(record, {})}
     for name, run in runs.items():

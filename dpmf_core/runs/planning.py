@@ -316,15 +316,10 @@ def epsilon_of_each(spec: RunSpec, shape: Any, times: int) -> float:
     """
     from scipy.optimize import brentq  # which most runs do not need
 
-    budget = spec.budget
-    if budget is None:
-        raise BadInput(
-            f"{spec.algorithm} has no epsilon here. Choose a private algorithm."
-        )
+    budget = spec.require_budget()
 
     def excess(log_epsilon: float) -> float:
-        own = budget.model_copy(update={"epsilon": math.exp(log_epsilon)})
-        plan = prepare(spec.model_copy(update={"budget": own}), shape).plan
+        plan = prepare(spec.at_epsilon(math.exp(log_epsilon)), shape).plan
         return (
             epsilon(Repeat(plan, times), budget.delta, budget.relation) - budget.epsilon
         )

@@ -320,7 +320,7 @@ def summarise(record: RunRecord) -> Summary:
         "algorithm": spec.algorithm,
         "parameters": spec.parameters,
         "epsilon": record.epsilon.exact,
-        "nominal_epsilon": spec.budget.epsilon if spec.budget else None,
+        "nominal_epsilon": spec.epsilon,
         "delta": record.delta,
         "unit": record.guarantee.unit,
         "relation": str(record.relation),

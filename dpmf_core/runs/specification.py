@@ -206,6 +206,26 @@ class RunSpec(BaseModel):
         return self.model_copy(update={"budget": None, "without_noise": False})
 
     @property
+    def epsilon(self) -> float | None:
+        """The epsilon of the budget; None without one."""
+        if self.budget is None:
+            return None
+        return self.budget.epsilon
+
+    def require_budget(self) -> Budget:
+        """The budget. Raises BadInput if there is none."""
+        if self.budget is None:
+            raise BadInput(
+                f"{self.algorithm} has no epsilon here. Choose a private algorithm."
+            )
+        return self.budget
+
+    def at_epsilon(self, epsilon: float) -> "RunSpec":
+        """The same run at another epsilon. Raises BadInput if it has no budget."""
+        budget = self.require_budget().model_copy(update={"epsilon": epsilon})
+        return self.model_copy(update={"budget": budget})
+
+    @property
     def is_private(self) -> bool:
         """Whether the algorithm is private and adds noise."""
         return self.budget is not None and self.canonical().budget is not None

@@ -320,10 +320,7 @@ def methods_table(points: Sequence[Point], runs: Mapping[str, Run]) -> pd.DataFr
 
 def _nominal(record: RunRecord) -> float:
     """A run's nominal epsilon; 0 without privacy."""
-    budget = record.spec.budget
-    if budget is None:
-        return 0.0
-    return budget.epsilon
+    return record.spec.epsilon or 0.0
 
 
 def _promise(label: str, records: Sequence[RunRecord]) -> dict[str, str]:

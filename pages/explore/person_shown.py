@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpmf_core.jobs.engine import engine
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import TRIVIAL, at_epsilon, references
+from dpmf_core.runs.comparison import TRIVIAL, references
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.recommendations import recommend, someone
 from dpmf_core.runs.specification import RunSpec
@@ -28,7 +28,7 @@ RecommendedItems = list[dict[str, Any]]
 def _run_of(spec: RunSpec, one: Measured) -> RunSpec:
     """The run of a point of the figure with the seed of `spec`."""
     run = spec.on(one.algorithm, parameters=dict(one.parameters))
-    return at_epsilon(run, one.epsilon or 0.0)
+    return run.at_epsilon(one.epsilon or 0.0)
 
 
 def _person(choice: SidebarChoice, spec: RunSpec) -> int | None:

@@ -18,7 +18,7 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_mu
 from dpmf_core.privacy.interpretation import success_of
 from dpmf_core.runs import conclusions
-from dpmf_core.runs.comparison import EPSILONS, Comparison, at_epsilon
+from dpmf_core.runs.comparison import EPSILONS, Comparison
 from dpmf_core.runs.comparison import comparison as comparison_of
 from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
@@ -299,7 +299,7 @@ def meanings(
         for epsilon in SLIDER_STOPS:
             events[epsilon] = Gaussian(1 / gaussian_mu(epsilon, choice.delta))
     elif all_gaussian(ready.plan):
-        any_run = at_epsilon(spec, EPSILONS[0])
+        any_run = spec.at_epsilon(EPSILONS[0])
         events |= _along_grid(any_run, choice.shape, choice.assumptions)
     events[choice.epsilon] = ready.plan
     unit = ready.guarantee.unit
@@ -325,7 +325,7 @@ def _along_grid(
     plans = {}
     for epsilon in EPSILONS:
         with contextlib.suppress(BadInput):  # a source's rule may not cover an epsilon
-            plans[epsilon] = prepare(at_epsilon(spec, epsilon), shape, assumptions).plan
+            plans[epsilon] = prepare(spec.at_epsilon(epsilon), shape, assumptions).plan
     return plans
 
 

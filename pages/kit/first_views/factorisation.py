@@ -11,7 +11,7 @@ from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import NOTHING, Budget
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.comparison import Comparison, at_epsilon, references
+from dpmf_core.runs.comparison import Comparison, references
 from dpmf_core.runs.comparison import comparison as compare_with
 from dpmf_core.runs.conclusions import (
     better_words,
@@ -265,7 +265,7 @@ def _story(
         epsilon = one.epsilon or 0.0
         if not proved and epsilon != choice.epsilon:
             continue  # without a guarantee there is nothing to compare along epsilon
-        private = find_parts(subject.id, choice, at_epsilon(spec, epsilon), best)
+        private = find_parts(subject.id, choice, spec.at_epsilon(epsilon), best)
         if private is not None:
             finding = _Finding(subject, choice, judgement, one, private, plain)
             points.append(finding.point(line, proved, most))

@@ -17,7 +17,7 @@ from dpmf_core.jobs import machine
 from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.queue import IDLE
 from dpmf_core.runs import shipped_runs
-from dpmf_core.runs.comparison import EPSILONS, at_epsilon, grid_points, own_points
+from dpmf_core.runs.comparison import EPSILONS, grid_points, own_points
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.runs.measurements import Point
@@ -61,7 +61,7 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
 
 def _any_run(spec: RunSpec) -> RunSpec:
     """The same for runs that differ only in epsilon, for the caches below."""
-    return at_epsilon(spec, DEFAULT_EPSILON)
+    return spec.at_epsilon(DEFAULT_EPSILON)
 
 
 @functools.lru_cache(maxsize=64)
