@@ -53,7 +53,7 @@ def test_the_operator_is_not_bound(engine, put):
     with asking(OPERATOR):
         job = engine.submit(run("medium"))
         job.cancel()
-        audit = engine.measure(
+        audit = engine.submit(
             AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=100_000)
         )
         audit.cancel()
@@ -126,13 +126,13 @@ def test_audits_sweeps_and_searches_beyond_the_setting_are_refused(engine, put):
     put(largest_audit=100, largest_sweep=1, largest_search=5)
     for runs in (100, 101):
         audit = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=runs)
-        assert engine.measure(audit).bad_input is (runs > 100)
+        assert engine.submit(audit).bad_input is (runs > 100)
     with pytest.raises(BadInput, match="operator"):
         sweep().points()
     with pytest.raises(BadInput, match="trials"):
         search(6, engine)
     selection = PrivateSelection(searches=(search(5, engine).spec,), trials=6)
-    assert engine.measure(selection).bad_input
+    assert engine.submit(selection).bad_input
 
 
 def test_the_oldest_run_that_is_not_pinned_goes_first(engine, put):

@@ -317,7 +317,7 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
     from dpmf_core.jobs.engine import Engine
 
     with contextlib.closing(Engine(Store())) as engine:
-        jobs = [engine.measure(spec) for spec in specs]
+        jobs = [engine.submit(spec) for spec in specs]
         for job in tqdm(
             jobs, unit=unit, file=sys.stderr, disable=None if unit else True
         ):

@@ -138,8 +138,6 @@ class Engine:
                 self._wait(task)
         return job
 
-    measure = submit  # of work other than runs
-
     def sweep(
         self, specs: Iterable[RunSpec]
     ) -> Iterator[tuple[RunSpec, Run | Exception]]:

@@ -77,8 +77,8 @@ def test_looking_up_many_runs_checks_their_data_files_once(engine, monkeypatch):
 
 def test_work_that_two_ask_for_is_computed_once(engine):
     work = gated("shared")
-    first = engine.measure(work, asker="a")
-    second = engine.measure(work, asker="b")
+    first = engine.submit(work, asker="a")
+    second = engine.submit(work, asker="b")
     assert gates["shared"].has_begun()
     assert len(engine.jobs()) == 1
     first.cancel()  # the other still wants it
@@ -87,12 +87,12 @@ def test_work_that_two_ask_for_is_computed_once(engine):
     gates["shared"].open.set()
     assert second.result(WAIT) == "shared"
     assert gates["shared"].times == 1
-    assert engine.measure(work).state == "done"
+    assert engine.submit(work).state == "done"
     assert gates["shared"].times == 1
 
 
 def test_what_another_process_stores_meanwhile_is_not_computed(engine, monkeypatch):
-    engine.measure(gated("before"))
+    engine.submit(gated("before"))
     assert gates["before"].has_begun()
     waiting = engine.submit(spec(QUICK))
     other_store = Store(engine.store.folder)
@@ -106,7 +106,7 @@ def test_what_another_process_stores_meanwhile_is_not_computed(engine, monkeypat
 
 def test_a_run_whose_data_change_while_it_waits_is_not_computed(engine, monkeypatch):
     """Other data may be private, and nobody asked for a run on them."""
-    engine.measure(gated("before"))
+    engine.submit(gated("before"))
     assert gates["before"].has_begun()
     job = engine.submit(spec(QUICK))
     assert job.key
@@ -128,8 +128,8 @@ def test_a_damaged_run_is_computed_again(engine):
 
 
 def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine):
-    job = engine.measure(gated("job"))
-    later = engine.measure(gated("later"))
+    job = engine.submit(gated("job"))
+    later = engine.submit(gated("later"))
     assert gates["job"].has_begun()
     job.cancel()
     assert job.state == "cancelled"
@@ -141,10 +141,10 @@ def test_a_running_job_is_cancelled_at_once_and_its_worker_goes_on(engine):
 
 
 def test_a_job_that_waits_is_cancelled_and_never_begins(engine):
-    engine.measure(gated("before"))
-    job = engine.measure(gated("job"), asker="a")
+    engine.submit(gated("before"))
+    job = engine.submit(gated("job"), asker="a")
     job.stop()
-    last = engine.measure(gated("last"))
+    last = engine.submit(gated("last"))
     for name in ("before", "last"):
         gates[name].open.set()
     last.result(WAIT)
@@ -154,8 +154,8 @@ def test_a_job_that_waits_is_cancelled_and_never_begins(engine):
 
 def test_closing_cancels_all_jobs(tmp_path):
     engine = thread_engine(tmp_path)
-    running = engine.measure(gated("running"))
-    waiting = engine.measure(gated("waiting"))
+    running = engine.submit(gated("running"))
+    waiting = engine.submit(gated("waiting"))
     assert gates["running"].has_begun()
     engine.close()
     assert running.state == "cancelled"
@@ -189,8 +189,8 @@ def test_bad_input_is_reported_and_nothing_is_stored(engine, parts):
 
 
 def test_a_failed_measurement_is_reported(engine):
-    assert engine.measure(Gated("bad")).bad_input
-    job = engine.measure(Gated("no such gate"))
+    assert engine.submit(Gated("bad")).bad_input
+    job = engine.submit(Gated("no such gate"))
     with pytest.raises(RuntimeError):
         job.result(WAIT)
     assert job.state == "failed"
@@ -215,13 +215,13 @@ def limited(folder, **limits):
 def test_a_run_over_its_time_is_stopped_between_two_steps(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "GRACE", WAIT)
     engine = limited(tmp_path, run_seconds=0.0)
-    job = engine.measure(gated("job"), asker="a")
+    job = engine.submit(gated("job"), asker="a")
     with pytest.raises(BadInput):
         job.result(WAIT)
     threads = [thread.worker for thread in engine._threads]
     assert threads[0] is not None
     assert threads[0].is_alive  # it ended its step
-    engine.measure(gated("unlimited"))  # no session asked for it
+    engine.submit(gated("unlimited"))  # no session asked for it
     assert gates["unlimited"].has_begun()
     assert not gates["unlimited"].stopped()
     engine.close()
@@ -234,19 +234,19 @@ def test_a_run_that_does_not_stop_in_time_ends_with_its_worker(tmp_path, monkeyp
     (thread,) = engine._threads
     first = thread.worker
     with pytest.raises(BadInput):
-        engine.measure(gated("job", heeds=False), asker="a").result(WAIT)
+        engine.submit(gated("job", heeds=False), asker="a").result(WAIT)
     assert not first.is_alive
     gates["job"].open.set()
     gated("next")
     gates["next"].open.set()
-    assert engine.measure(Gated("next")).result(WAIT) == "next"
+    assert engine.submit(Gated("next")).result(WAIT) == "next"
     engine.close()
 
 
 def test_a_run_over_its_memory_ends_with_its_worker(tmp_path, monkeypatch):
     monkeypatch.setattr(worker, "LOOK", 0.01)
     engine = limited(tmp_path, run_memory=100.0)
-    job = engine.measure(gated("job"), asker="a")
+    job = engine.submit(gated("job"), asker="a")
     assert gates["job"].has_begun()
     assert job.state == "running"
     monkeypatch.setattr(ThreadWorker, "memory", 101.0)

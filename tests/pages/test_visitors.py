@@ -162,7 +162,7 @@ def test_the_operators_page_is_empty_for_everybody_else(put, at):
 
 def test_the_operator_sees_the_queue_and_stops_a_run(put, at):
     at(TEACHER)
-    job = engine().measure(gated("hers"), asker="ada")
+    job = engine().submit(gated("hers"), asker="ada")
     assert gates["hers"].has_begun()
     app = drawn("operator/page.py")
     button = app.button(key=f"operator.stop.{job.ticket}")

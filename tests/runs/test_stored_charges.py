@@ -195,10 +195,10 @@ def test_a_selection_in_memory_is_charged_again_after_its_account_was_removed(
         budget={"epsilon": 1.0, "delta": 1e-6},
     )
     selection = PrivateSelection.parse(searches=(search,), trials=3.0)
-    first = engine.measure(selection).result(WAIT)
+    first = engine.submit(selection).result(WAIT)
     account = account_of(path)
     account.forget()
-    assert engine.measure(selection).result(WAIT) is first
+    assert engine.submit(selection).result(WAIT) is first
     assert total(account) == pytest.approx(selection.epsilon)
     assert len(account.entries) == 1
 

@@ -156,8 +156,4 @@ class RunRequest:
             own_priority = priority
             if own_priority is None:
                 own_priority = max(LAST, -math.ceil(places[name] / ROUND))
-            if isinstance(work, RunSpec):
-                submit = engine().submit
-            else:
-                submit = engine().measure
-            self.jobs[name] = submit(work, own_priority, person, cost)
+            self.jobs[name] = engine().submit(work, own_priority, person, cost)

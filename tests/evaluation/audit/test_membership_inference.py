@@ -215,16 +215,16 @@ def threads(tmp_path):
 
 def test_the_engine_measures_once_and_remembers(threads):
     spec = AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
-    first = threads.measure(spec)
-    second = threads.measure(spec)
+    first = threads.submit(spec)
+    second = threads.submit(spec)
     assert first.result(WAIT) is second.result(WAIT)
-    again = threads.measure(
+    again = threads.submit(
         AuditSpec.parse(algorithm="private-bias", epsilon=1.0, runs=40)
     )
     assert again.state == "done"
     assert again.result(0) is first.result(0)
     assert threads.store.rows() == []
     spec = AuditSpec.parse(algorithm="dpals", runs=100)
-    failure = threads.measure(spec)
+    failure = threads.submit(spec)
     assert failure.state == "failed"
     assert "budget" in str(failure.error)

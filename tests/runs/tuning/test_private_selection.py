@@ -142,7 +142,7 @@ def test_the_same_specification_selects_the_same_on_public_data_and_not_on_priva
 def test_nothing_of_a_selection_is_stored(tmp_path, monkeypatch):
     engine = Engine(Store(tmp_path / "store"), workers=1)
     try:
-        job = engine.measure(spec(distribution="geometric", trials=2.0))
+        job = engine.submit(spec(distribution="geometric", trials=2.0))
         assert job.result(WAIT).epsilon > 2
         assert not list(engine.store.rows())
         assert not (tmp_path / "tune").exists()
