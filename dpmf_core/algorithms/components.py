@@ -60,17 +60,17 @@ def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:
 
     W = basis.astype(np.float64)
     # a row's products are exact, so its digits do not depend on the number of rows
-    products = matrix_on_grid(X, 1.0, 2, factors=2) @ on_grid(W, 1.0, 2, factors=2).T
+    products = matrix_on_grid(X, 2, factors=2) @ on_grid(W, 1.0, 2, factors=2).T
     return kernel.coefficients(np.asarray(products), W @ W.T, start)
 
 
-def matrix_on_grid(X: Matrix, bound: float, n_units: int, factors: int = 1) -> Matrix:
-    """`on_grid` of a dense or sparse matrix."""
+def matrix_on_grid(X: Matrix, n_units: int, factors: int = 1) -> Matrix:
+    """`on_grid` of a dense or sparse matrix with magnitudes up to 1."""
     if not is_sparse(X):
-        return on_grid(X, bound, n_units, factors)
+        return on_grid(X, 1.0, n_units, factors)
     from scipy.sparse import csr_array  # loaded when first needed
 
-    values = on_grid(X.data, bound, n_units, factors)
+    values = on_grid(X.data, 1.0, n_units, factors)
     return csr_array((values, X.indices, X.indptr), shape=X.shape)
 
 

@@ -175,28 +175,18 @@ def success_text(success: float) -> str:
 
 
 @functools.lru_cache(maxsize=1024)
-def certainty_at(
-    epsilon: float,
-    delta: float,
-    unit: str = "user",
-    relation: Relation = Relation.ADD_REMOVE,
-) -> Certainty:
+def certainty_at(epsilon: float, delta: float, unit: str = "user") -> Certainty:
     """The certainty for Gaussian noise that costs exactly epsilon at delta."""
     gaussian = Gaussian(1 / gaussian_mu(epsilon, delta))
-    return Certainty(epsilon, delta, exception_of(gaussian, epsilon), unit, relation)
+    return Certainty(epsilon, delta, exception_of(gaussian, epsilon), unit)
 
 
 @functools.lru_cache(maxsize=256)
-def certainty_of(
-    event: Event,
-    delta: float,
-    unit: str = "user",
-    relation: Relation = Relation.ADD_REMOVE,
-) -> Certainty:
+def certainty_of(event: Event, delta: float, unit: str = "user") -> Certainty:
     """The certainty for releases, by their exact curve."""
-    epsilon = epsilon_of(event, delta, relation)
-    exception = exception_of(event, epsilon, relation)
-    return Certainty(epsilon, delta, exception, unit, relation, noise_of(event))
+    epsilon = epsilon_of(event, delta)
+    exception = exception_of(event, epsilon)
+    return Certainty(epsilon, delta, exception, unit, noise=noise_of(event))
 
 
 def noise_of(event: Event) -> str:

@@ -64,12 +64,12 @@ def belief(prior: float, epsilon: float) -> float:
     return after / (1 + after)
 
 
-def success_of(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
+def success_of(event: Event) -> float:
     """How often the best attacker is right who starts at 50:50 and must answer yes or no.
 
     (1 + delta(0)) / 2, because delta(0) is the total variation distance.
     """
-    return (1 + delta(event, 0.0, relation)) / 2
+    return (1 + delta(event, 0.0)) / 2
 
 
 @functools.lru_cache(maxsize=1024)

@@ -21,7 +21,6 @@ LOW = 1.0
 HIGH = 5.0
 STARS = (2, 1, 9, 24, 14)  # how many of fifty people gave one star, two, ...
 DRAWS = 2_000
-PROCESSING = ("nonnegative", "rounded", "rescaled")
 CLIP_NORMS = tuple(float(norm) for norm in np.geomspace(0.5, 30, 25))
 STEPS = (1, 2, 5, 10, 20, 50, 100)
 PHOTOGRAPHS = (1, 2, 4, 8, 16, 32, 64)
@@ -181,7 +180,7 @@ def noisy_counts(epsilon: float) -> Doubles:
 
 
 def processed(counts: Doubles, steps: frozenset[str]) -> Doubles:
-    """Noisy counts, (..., 5), after post-processing with some of PROCESSING.
+    """Noisy counts, (..., 5), after post-processing with some steps.
 
     nonnegative: no count below 0. rescaled: the total of the noisy counts. rounded: integers.
     """

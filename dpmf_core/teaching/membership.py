@@ -57,13 +57,13 @@ def noise_of(
     return largest * math.sqrt(films) / gaussian_mu(epsilon, delta)
 
 
-def best_attack(epsilon: float, films: int = FILMS, delta: float = 1e-5) -> float:
+def best_attack(epsilon: float, films: int = FILMS) -> float:
     """How often the best attacker is right about a person who saw `films` films.
 
     The prior is even. The likelihood ratio test of two Gaussians μ standard deviations apart is
     right with probability Φ(μ/2).
     """
-    return float(ndtr(math.sqrt(films) / noise_of(epsilon, delta) / 2))
+    return float(ndtr(math.sqrt(films) / noise_of(epsilon) / 2))
 
 
 # ---- the attack as a game ------------------------------------------------------------------------

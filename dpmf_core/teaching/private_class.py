@@ -40,14 +40,17 @@ def mechanism(epsilon: float) -> Laplace:
     return Laplace(2 / epsilon, STATISTIC, sensitivity=1.0, replace_one_factor=2.0)
 
 
-def noise_range(epsilon: float, share: float = 0.95) -> int:
-    """N such that the noise of a count is between -n and n with probability `share`.
+SHARE = 0.95  # of counts that are within the printed range
+
+
+def noise_range(epsilon: float) -> int:
+    """N such that the noise of a count is between -n and n with probability `SHARE`.
 
     Rounded Laplace noise of scale b is within n with probability 1 - exp(-(n + 1/2)/b). epsilon:
     the epsilon of the publication.
     """
     scale = mechanism(epsilon).noise_multiplier
-    return max(0, math.ceil(-scale * math.log1p(-share) - 0.5))
+    return max(0, math.ceil(-scale * math.log1p(-SHARE) - 0.5))
 
 
 def counts_of(answers: Sequence[str], n_choices: int) -> list[int]:
