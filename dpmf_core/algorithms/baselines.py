@@ -138,8 +138,8 @@ class UserMeans(Statistic):
     most sqrt(2), and from (-1, 1) to (1, 1) by 2. docs/PRIVACY.md, "Mean of user means".
     """
 
-    name: ClassVar[str] = "mean of user means"
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    name = "mean of user means"
+    replace_one_factor = math.sqrt(2)
     sensitivity: ClassVar[float] = math.sqrt(2)
 
     def empty(self, shape: Shape) -> Totals:
@@ -251,8 +251,8 @@ class Messages(Statistic):
     docs/PRIVACY.md, "Every user's message".
     """
 
-    name: ClassVar[str] = "every user's message"
-    replace_one_factor: ClassVar[float] = 1.0
+    name = "every user's message"
+    replace_one_factor = 1.0
     sensitivity: ClassVar[float] = 2.0
 
     def size(self, shape: Shape, rows: Held, **part: Any) -> int:

@@ -52,18 +52,16 @@ class DPALS(DPALSPlan):
     [C21, Alg. 1, with the corrections of docs/PRIVACY.md, "Chien et al. 2021"].
     """
 
-    id: ClassVar[str] = "dpals"
-    colour: ClassVar[str] = "blue"
-    training_cost: ClassVar[int] = 8
-    is_usual_rival: ClassVar[bool] = True
-    uses_item_features: ClassVar[bool] = True
-    title: ClassVar[str] = "DPALS"
-    words: ClassVar[str] = (
-        "alternating least squares with noisy item statistics; user factors are never shared"
-    )
-    source: ClassVar[str] = "Chien et al. 2021"
-    version: ClassVar[int] = 9
-    version_without_noise: ClassVar[int] = 1
+    id = "dpals"
+    colour = "blue"
+    training_cost = 8
+    is_usual_rival = True
+    uses_item_features = True
+    title = "DPALS"
+    words = "alternating least squares with noisy item statistics; user factors are never shared"
+    source = "Chien et al. 2021"
+    version = 9
+    version_without_noise = 1
     exact_settings: ClassVar[dict[str, Any]] = {
         "steps": 20,
         "ratings_per_user": MOST_OF_A_USER,
@@ -271,17 +269,15 @@ class AdaDPALS(DPALS):
     A user's weights keep the total of DPALS.
     """
 
-    id: ClassVar[str] = "ada-dpals"
-    colour: ClassVar[str] = "sky"
-    marker: ClassVar[str] = "square"
-    training_cost: ClassVar[int] = 9
-    is_usual_rival: ClassVar[bool] = True
-    title: ClassVar[str] = "Ada-DPALS"
-    words: ClassVar[str] = (
-        "DPALS that uses every rating, weighted by the rarity of its item"
-    )
-    source: ClassVar[str] = "Krichene et al. 2023"
-    version_without_noise: ClassVar[int] = 2
+    id = "ada-dpals"
+    colour = "sky"
+    marker = "square"
+    training_cost = 9
+    is_usual_rival = True
+    title = "Ada-DPALS"
+    words = "DPALS that uses every rating, weighted by the rarity of its item"
+    source = "Krichene et al. 2023"
+    version_without_noise = 2
     exact_settings: ClassVar[dict[str, Any]] = {
         **DPALS.exact_settings,
         "regularisation": 200.0,

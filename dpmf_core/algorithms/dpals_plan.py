@@ -4,7 +4,7 @@ Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand sides".
 """
 
 import math
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 from dpmf_core.algorithms import item_systems
 from dpmf_core.algorithms.base import triangle
@@ -32,7 +32,7 @@ MOST_FACTORS = 12  # that are recommended: more do not help without noise either
 class DPALSPlan(ProvenForUsers):
     """The parameters and the plan of DPALS and the algorithms derived from it."""
 
-    whole_triangle: ClassVar[bool] = True  # [C21, Alg. 1, line 8]
+    whole_triangle = True  # [C21, Alg. 1, line 8]
 
     rank: int = parameter(8, "rank r", "number of latent factors", (1, 512))
     steps: int = parameter(3, "steps T", "item steps; each costs budget", (1, 50))

@@ -27,7 +27,7 @@ class ExactStatistic(Statistic):
 class ValuesAndNumber(ExactStatistic):
     """The sum of all ratings and their number (2,)."""
 
-    name: ClassVar[str] = "exact sum of ratings"
+    name = "exact sum of ratings"
 
     def empty(self, shape: Shape) -> Totals:
         return (np.zeros(2),)
@@ -40,7 +40,7 @@ class ValuesAndNumber(ExactStatistic):
 class NumberOfEach(ExactStatistic):
     """The number of ratings of each item (n_items,)."""
 
-    name: ClassVar[str] = "exact item counts"
+    name = "exact item counts"
 
     def add(self, block: Block, totals: Totals) -> None:
         totals[0][:] += np.bincount(block.rows.items, minlength=len(totals[0]))
@@ -51,7 +51,7 @@ class LeftOver(ExactStatistic):
     """Each item's sum of ratings minus centre, offsets and users' damped means (n_items,)."""
 
     damping: float
-    name: ClassVar[str] = "exact residuals"
+    name = "exact residuals"
 
     def add(self, block: Block, totals: Totals, centre: float, b: Array) -> None:
         rows: Ratings = block.rows
@@ -115,7 +115,7 @@ class ItemSystems(ExactStatistic):
     rating minus the centre, the item offsets b (n_items,) at the start, and the user's offset.
     """
 
-    name: ClassVar[str] = "exact item least squares"
+    name = "exact item least squares"
 
     def empty(self, shape: Shape, model: Recommender, b: Array) -> Totals:
         r = model.item_factors.shape[1] + model.mended

@@ -10,7 +10,7 @@ import copy
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -123,7 +123,7 @@ class ResidualMoment(RowMoment):
     docs/PRIVACY.md, "Residual second moment".
     """
 
-    name: ClassVar[str] = "residual second moment"
+    name = "residual second moment"
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class ResidualProduct(Statistic):
 
     bound: float
     clip: float = 1.0
-    name: ClassVar[str] = "residual second moment times vector"
+    name = "residual second moment times vector"
 
     @property
     def sensitivity(self) -> float:

@@ -64,7 +64,7 @@ class ItemGradient(Statistic):
     """
 
     clip: float
-    name: ClassVar[str] = "item gradient"
+    name = "item gradient"
 
     @property
     def sensitivity(self) -> float:

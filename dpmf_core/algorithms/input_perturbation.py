@@ -30,9 +30,9 @@ class EveryRating(Statistic):
     """
 
     bounds: tuple[float, float]
-    name: ClassVar[str] = "every rating"
+    name = "every rating"
     norm: ClassVar[Literal["L1"]] = "L1"
-    replace_one_factor: ClassVar[float] = 1.0
+    replace_one_factor = 1.0
 
     @property
     def sensitivity(self) -> float:

@@ -83,8 +83,8 @@ class RowMoment(Statistic):
     """
 
     bound: float
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
+    replace_one_factor = math.sqrt(2)
+    symmetric = True
 
     @property
     def sensitivity(self) -> float:
@@ -176,7 +176,7 @@ class SecondMoment(RowMoment):
     """sum_u a_u a_u^T (n_kept, n_kept) of `ItemRows`. docs/PRIVACY.md, "Item second moment"."""
 
     bound: float = 1.0
-    name: ClassVar[str] = MOMENT
+    name = MOMENT
 
     def add(
         self, block: Block, totals: Totals, A: ItemRows, m: int | None = None
@@ -192,9 +192,9 @@ class MomentColumns(Statistic):
     docs/PRIVACY.md, "Columns of the item second moment".
     """
 
-    name: ClassVar[str] = "columns of the item second moment"
+    name = "columns of the item second moment"
     sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    replace_one_factor = math.sqrt(2)
 
     def empty(self, shape: Shape, rows: Held, n_kept: int, column_ids: Array) -> Totals:
         return (np.zeros((n_kept, len(column_ids))),)
@@ -225,7 +225,7 @@ class MomentTimesSubspace(Statistic):
 
     clip: float
     rounding: float
-    name: ClassVar[str] = "second moment times subspace"
+    name = "second moment times subspace"
 
     @property
     def sensitivity(self) -> float:
@@ -260,9 +260,9 @@ class RatedCounts(Statistic):
     docs/PRIVACY.md, "Weighted item counts".
     """
 
-    name: ClassVar[str] = "item counts"
+    name = "item counts"
     sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    replace_one_factor = math.sqrt(2)
 
     def add(self, block: Block, totals: Totals) -> None:
         data: Ratings = block.rows

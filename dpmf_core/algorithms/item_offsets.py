@@ -160,9 +160,9 @@ class SumsAndCounts(Statistic):
     whatever the weights and offsets. docs/PRIVACY.md, "Item sums and counts".
     """
 
-    name: ClassVar[str] = "item sums and counts"
+    name = "item sums and counts"
     sensitivity: ClassVar[float] = 1.0
-    per_item: ClassVar[int] = 2
+    per_item = 2
 
     def empty(
         self, shape: Shape, unit: float, weights: Array, offsets: Array

@@ -5,7 +5,6 @@ Each user's own side (`user_factors`) and entries (`item_entries`) stay with the
 
 import math
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 import numpy as np
 
@@ -153,7 +152,7 @@ def clipped(U: Array, clip_norm: float) -> Array:
 class UserMoment(RowMoment):
     """sum_u u u^T (r, r) of factors within the clip norm. docs/PRIVACY.md, "User second moment"."""
 
-    name: ClassVar[str] = SECOND_MOMENT
+    name = SECOND_MOMENT
 
     def add(self, block: Block, totals: Totals, A: Array, m: int | None = None) -> None:
         totals[0][:] += np.triu(A.T @ A)
@@ -170,9 +169,9 @@ class ItemGrams(Statistic):
     clip_norm: float
     root_entries: float
 
-    name: ClassVar[str] = GRAMS
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
+    name = GRAMS
+    replace_one_factor = math.sqrt(2)
+    symmetric = True
 
     @property
     def sensitivity(self) -> float:
@@ -219,7 +218,7 @@ class ItemRightSides(Statistic):
     root_entries: float
     rating_clip: float
 
-    name: ClassVar[str] = RIGHT_SIDES
+    name = RIGHT_SIDES
 
     @property
     def sensitivity(self) -> float:

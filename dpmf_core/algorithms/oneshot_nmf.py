@@ -49,17 +49,15 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     the sum is released.
     """
 
-    id: ClassVar[str] = "oneshot-nmf"
-    colour: ClassVar[str] = "vermilion"
-    training_cost: ClassVar[int] = 15
-    is_usual_rival: ClassVar[bool] = True
-    title: ClassVar[str] = "One-shot NMF"
-    words: ClassVar[str] = (
-        "releases one noisy second moment, then factorises it any number of times"
-    )
-    source: ClassVar[str] = "ours, after Dwork, Talwar, Thakurta & Zhang 2014"
-    version: ClassVar[int] = 4
-    version_without_noise: ClassVar[int] = 1
+    id = "oneshot-nmf"
+    colour = "vermilion"
+    training_cost = 15
+    is_usual_rival = True
+    title = "One-shot NMF"
+    words = "releases one noisy second moment, then factorises it any number of times"
+    source = "ours, after Dwork, Talwar, Thakurta & Zhang 2014"
+    version = 4
+    version_without_noise = 1
     exact_settings: ClassVar[dict[str, Any]] = {"points": 4000}
 
     n_components: int = COMPONENTS

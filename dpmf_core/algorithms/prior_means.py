@@ -11,7 +11,7 @@ docs/PRIVACY.md, "Attention moment".
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class AttentionMoment(RowMoment):
     """sum_u w_u w_u^T (p, p) of `unit_rows`. docs/PRIVACY.md, "Attention moment"."""
 
     bound: float = 1.0
-    name: ClassVar[str] = "attention moment"
+    name = "attention moment"
 
     def empty(self, shape: Shape, model: Recommender, *how: Any) -> Totals:  # type: ignore[override]
         p = 2 + how[0].shape[1] + model.item_sides.shape[1] + 1

@@ -224,7 +224,7 @@ class IterateMoment(RowMoment):
     docs/PRIVACY.md, "Second moment of the iterate".
     """
 
-    name: ClassVar[str] = "iterate's second moment"
+    name = "iterate's second moment"
 
     def empty(self, shape: Shape, Z: Held, Q: Array) -> Totals:  # type: ignore[override]
         """The sums of s s^T, s c^T and c c^T over no rows."""

@@ -116,9 +116,9 @@ class GradientSizes(Statistic):
     opposite; the 1 stays the same. docs/PRIVACY.md, "Gradient sizes".
     """
 
-    name: ClassVar[str] = "gradient sizes"
+    name = "gradient sizes"
     sensitivity: ClassVar[float] = 2.0
-    replace_one_factor: ClassVar[float] = math.sqrt(3)
+    replace_one_factor = math.sqrt(3)
 
     def empty(self, shape: Shape, sides: Held) -> Totals:
         return (np.zeros(5),)
@@ -147,7 +147,7 @@ class RefiningGradient(Statistic):
     its opposite. docs/PRIVACY.md, "Refining gradient".
     """
 
-    name: ClassVar[str] = "refining gradient"
+    name = "refining gradient"
     sensitivity: ClassVar[float] = 1.0
 
     def empty(self, shape: Shape, sides: Held, clip: float, r: int) -> Totals:

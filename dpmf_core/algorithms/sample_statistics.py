@@ -26,7 +26,7 @@ START = "second moment of the samples"
 
 def unit_samples(block: Block) -> Matrix:
     """Rows of norm at most 1, on the grid for products, which is coarser than one for sums."""
-    return matrix_on_grid(unit_rows(block.rows), 1.0, block.n_units, factors=2)
+    return matrix_on_grid(unit_rows(block.rows), block.n_units, factors=2)
 
 
 def residual_samples(block: Block, centre: Array, reach: float) -> Matrix:
@@ -50,14 +50,14 @@ class SampleSum(Statistic):
     docs/PRIVACY.md, "Sum of the samples".
     """
 
-    name: ClassVar[str] = "sum of the samples"
+    name = "sum of the samples"
     sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    replace_one_factor = math.sqrt(2)
 
     def add(self, block: Block, totals: Totals, rows: Matrix) -> None:
         """rows: `unit_samples`."""
         if block.rows.weights is not None:
-            rows = matrix_on_grid(weight_rows(block.rows, rows), 1.0, block.n_units)
+            rows = matrix_on_grid(weight_rows(block.rows, rows), block.n_units)
         totals[0][:] += np.asarray(rows.sum(axis=0)).ravel()
 
 
@@ -71,10 +71,10 @@ class SampleMoment(Statistic):
     semi-definite. docs/PRIVACY.md, "Second moment of the samples".
     """
 
-    name: ClassVar[str] = START
+    name = START
     sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
+    replace_one_factor = math.sqrt(2)
+    symmetric = True
 
     def empty(
         self, shape: SampleShape, rows: Held, kept_features: Array | None
@@ -95,7 +95,7 @@ class SampleMoment(Statistic):
             X = renormalise(columns(rows, kept_features))
         if kept_features is not None or block.rows.weights is not None:
             roots = weight_rows(block.rows, X, 0.5)
-            X = matrix_on_grid(roots, 1.0, block.n_units, factors=2)
+            X = matrix_on_grid(roots, block.n_units, factors=2)
         product = X.T @ X
         totals[0][:] += product.toarray() if is_sparse(product) else product
 
@@ -165,9 +165,9 @@ class CoefficientMoment(Statistic):
     """
 
     clip: float
-    name: ClassVar[str] = "second moment of the coefficients"
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
-    symmetric: ClassVar[bool] = True
+    name = "second moment of the coefficients"
+    replace_one_factor = math.sqrt(2)
+    symmetric = True
 
     @property
     def sensitivity(self) -> float:
@@ -195,8 +195,8 @@ class CoefficientProducts(Statistic):
     """
 
     clip: float
-    name: ClassVar[str] = "coefficients times samples"
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    name = "coefficients times samples"
+    replace_one_factor = math.sqrt(2)
 
     @property
     def sensitivity(self) -> float:
@@ -231,4 +231,4 @@ class CleanedProducts(CoefficientProducts):
     docs/PRIVACY.md, "Coefficients times samples".
     """
 
-    replace_one_factor: ClassVar[float] = 2.0
+    replace_one_factor = 2.0

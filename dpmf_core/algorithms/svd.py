@@ -87,7 +87,7 @@ class ItemMoment(RowMoment):
     docs/PRIVACY.md, "Item second moment".
     """
 
-    name: ClassVar[str] = "item second moment"
+    name = "item second moment"
 
 
 def centred_rows(block: Block, model: Subspace, bound: float) -> Any:
@@ -231,7 +231,7 @@ class CappedSums(Statistic):
 
     most: int
     clip: float
-    name: ClassVar[str] = "item sums"
+    name = "item sums"
 
     @property
     def sensitivity(self) -> float:
@@ -255,8 +255,8 @@ class CappedCounts(Statistic):
     """
 
     most: int
-    name: ClassVar[str] = "item counts"
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    name = "item counts"
+    replace_one_factor = math.sqrt(2)
 
     @property
     def sensitivity(self) -> float:

@@ -6,7 +6,7 @@ docs/PRIVACY.md, "Errors of held-out ratings", proves the sensitivity and derive
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Self
 
 import numpy as np
 
@@ -92,7 +92,7 @@ class PairedErrors(Statistic):
     radius: float = 0.5
     own_clip: float = 1.0
     constant_clip: float = 1.0
-    name: ClassVar[str] = HELD_OUT_ERRORS
+    name = HELD_OUT_ERRORS
 
     @classmethod
     def of(cls, n_users: int, noise_multiplier: float, radius: float = 0.5) -> Self:

@@ -60,9 +60,9 @@ class NameCounts(Statistic):
     docs/PRIVACY.md, "Names and their weighted counts".
     """
 
-    name: ClassVar[str] = ITEMS
+    name = ITEMS
     sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = math.sqrt(2)
+    replace_one_factor = math.sqrt(2)
 
     failure_probability: float
     most: int = MOST_NAMES
@@ -97,9 +97,9 @@ class UnitCount(Statistic):
     docs/PRIVACY.md, "Number of units".
     """
 
-    name: ClassVar[str] = UNITS
+    name = UNITS
     sensitivity: ClassVar[float] = 1.0
-    replace_one_factor: ClassVar[float] = 1.0
+    replace_one_factor = 1.0
 
     failure_probability: float
 
