@@ -77,12 +77,14 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
     """
     spec = _search_spec(options, 3 if private_selection is None else 1)
     if private_selection is not None:
-        facts = {"trials": options["trials"], "score_noise": options["score_noise"]}
         selection: SelectionResult
         (selection,) = measured(
             [
                 PrivateSelection.parse(
-                    searches=(spec,), distribution=private_selection, **facts
+                    searches=(spec,),
+                    distribution=private_selection,
+                    trials=options["trials"],
+                    score_noise=options["score_noise"],
                 )
             ]
         )

@@ -39,9 +39,15 @@ def of(
     values = np.concatenate(
         [none, *(np.asarray(values, float) for _, values in rows.values())]
     )
-    shape: Any = {"n_users": n_users, "n_items": n_items, "bounds": bounds}
     return Ratings.of(
-        users, items, values, public=True, item_features=features(n_items), **shape
+        users,
+        items,
+        values,
+        n_users=n_users,
+        n_items=n_items,
+        bounds=bounds,
+        public=True,
+        item_features=features(n_items),
     )
 
 
