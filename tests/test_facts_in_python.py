@@ -1,7 +1,6 @@
 """Facts of data as keywords in Python, and what is said of rows that were left out or changed."""
 
 import inspect
-import random
 import warnings
 
 import pandas as pd
@@ -12,6 +11,7 @@ from dpmf_core.base.errors import RowsChanged
 from dpmf_core.data.facts import FACTS
 from dpmf_core.data.report import Kind
 from dpmf_core.runs import data_access
+from tests.support.rating_lines import rating_lines
 
 FACTS_OF_FILE = {"bounds": (1, 5), "columns": {"user": "who", "rating": "points"}}
 ADDRESS = "bounds=1,5&user=who&rating=points&outside=leave-out"
@@ -22,15 +22,11 @@ def file(tmp_path, monkeypatch):
     """Ratings of 40 users, of which two rows cannot be used."""
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
     data_access.forget()
-    draw = random.Random(0)
-    rows = [
-        f"{user},{item},{draw.randint(1, 5)}"
-        for user in range(40)
-        for item in range(12)
-    ]
+    rows = rating_lines(40, 12)
     rows += ["3,40,9", "4,41,none at all"]
     path = tmp_path / "own.csv"
-    path.write_text("\n".join(["who,item,points", *rows]) + "\n")
+    lines = ["who,item,points", *rows]
+    path.write_text("\n".join(lines) + "\n")
     return path
 
 
@@ -52,10 +48,13 @@ def test_the_report_prints_iterates_and_exports(file):
     with pytest.warns(RowsChanged):
         report = load(file, **FACTS_OF_FILE, outside="leave-out").report
     assert "482 rows read, 480 ratings kept" in str(report)
-    assert {problem.kind for problem in report} == {Kind.OUTSIDE, Kind.NOT_A_NUMBER}
-    assert report.changed == report.rows_left_out == 2
+    kinds = {problem.kind for problem in report}
+    assert kinds == {Kind.OUTSIDE, Kind.NOT_A_NUMBER}
+    assert report.changed == 2
+    assert report.rows_left_out == 2
     exported = report.to_dict()
-    assert exported["left_out"] == 2 and exported["problems"][0]["count"] == 1
+    assert exported["left_out"] == 2
+    assert exported["problems"][0]["count"] == 1
 
 
 @pytest.mark.parametrize(
@@ -75,23 +74,28 @@ def test_every_function_warns_once_of_changed_rows_where_it_is_called(read, file
         warnings.simplefilter("always")
         read(file)
     (warning,) = [entry for entry in caught_warnings if entry.category is RowsChanged]
-    assert str(warning.message).startswith("own.csv: ") and " check '" in str(
-        warning.message
-    )
+    assert str(warning.message).startswith("own.csv: ")
+    assert " check '" in str(warning.message)
     assert warning.filename == __file__
 
 
-def test_nothing_is_said_of_a_file_without_a_problem(file):
-    file.write_text("\n".join(file.read_text().splitlines()[:-2]) + "\n")
+def test_a_file_without_a_problem_gives_no_warning(file):
+    lines = file.read_text().splitlines()[:-2]
+    file.write_text("\n".join(lines) + "\n")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         report = load(file, **FACTS_OF_FILE).report
-    assert list(report) == [] and report.changed == 0
+    assert list(report) == []
+    assert report.changed == 0
     assert "No problem found." in str(report)
 
 
 FRAME = pd.DataFrame(
-    {"who": [0, 0, 1, 1, 2], "what": [0, 1, 0, 1, 1], "r": [1, 4, 5, 3, 0]}
+    {
+        "who": [0, 0, 1, 1, 2],
+        "what": [0, 1, 0, 1, 1],
+        "r": [1, 4, 5, 3, 0],
+    }
 )
 
 
@@ -99,7 +103,8 @@ FRAME = pd.DataFrame(
 def test_a_frame_takes_columns_and_what_is_missing():
     columns = {"user": "who", "item": "what", "rating": "r"}
     ratings = load(FRAME, bounds=(1, 5), columns=columns, missing=0)
-    assert len(ratings) == 4 and ratings.n_users == 2
+    assert len(ratings) == 4
+    assert ratings.n_users == 2
     by_role = load(
         FRAME, bounds=(1, 5), user="who", item="what", rating="r", missing=[0, 9]
     )
@@ -135,5 +140,5 @@ def test_wrong_facts_are_refused(call, words):
 
 
 def test_facts_are_in_the_signature_and_no_parameter_of_an_algorithm_has_their_name():
-    assert set(FACTS) <= set(inspect.signature(fit).parameters)
-    assert set(FACTS) <= set(inspect.signature(sweep).parameters)
+    for function in (fit, sweep):
+        assert set(FACTS) <= set(inspect.signature(function).parameters)

@@ -2,7 +2,6 @@
 
 import json
 import os
-import random
 import subprocess
 import sys
 
@@ -15,6 +14,7 @@ from dpmf_core.data.facts import FACTS
 from dpmf_core.runs import data_access
 from dpmf_core.runs.store import Store
 from tests.support.engines import WAIT
+from tests.support.rating_lines import rating_lines
 
 FACTS_OF_FILE = ("--bounds", "1,5", "--user", "who", "--rating", "points")
 ADDRESS = "bounds=1,5&user=who&rating=points"
@@ -31,11 +31,7 @@ def _catalogue(monkeypatch):
 @pytest.fixture
 def file(tmp_path):
     """Ratings of 40 users, of which two rows cannot be used and one is repeated."""
-    draw = random.Random(0)
-    rows = []
-    for user in range(40):
-        for item in range(12):
-            rows.append(f"{user},{item},{draw.randint(1, 5)}")
+    rows = rating_lines(40, 12)
     rows += ["3,40,9", "4,41,none at all", "0,0,5"]
     path = tmp_path / "own.csv"
     path.write_text("\n".join(["who,item,points", *rows]) + "\n")

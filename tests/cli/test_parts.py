@@ -1,18 +1,14 @@
 """Ratings in parts, by command: imported, listed, fitted, refused in words."""
 
-import random
-
 import pytest
+
+from tests.support.rating_lines import rating_lines
 
 
 @pytest.fixture
 def table(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_CATALOGUE", "dpmf_datasets")
-    draw = random.Random(0)
-    rows = []
-    for user in range(80):
-        for item in range(15):
-            rows.append(f"{user},{item},{draw.randint(1, 5)}")
+    rows = rating_lines(80, 15)
     (tmp_path / "big.csv").write_text("\n".join(["user,item,rating", *rows]) + "\n")
     return f"{tmp_path}/big.csv?bounds=1,5"
 

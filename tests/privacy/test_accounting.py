@@ -31,6 +31,7 @@ from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu, log_delta
 from dpmf_core.privacy.interpretation import false_negatives
 from dpmf_core.privacy.rules import every_epsilon
+from tests.support.gaussian import exact_delta
 
 ADD, REPLACE = Relation
 
@@ -50,11 +51,12 @@ ALARMS = np.linspace(0, 1, 2001)
 
 
 def figures(event, delta, relation=ADD):
-    return {row.rule: row.epsilon for row in every_epsilon(event, delta, relation)}
+    rows = every_epsilon(event, delta, relation)
+    return {row.rule: row.epsilon for row in rows}
 
 
 @pytest.mark.parametrize(("epsilon", "sigma"), MU.items())
-def test_golden_mu(epsilon, sigma):
+def test_mu_has_its_published_values(epsilon, sigma):
     assert round(1 / gaussian_mu(epsilon, 1e-5), 4) == sigma
     assert gaussian_epsilon(gaussian_mu(epsilon, 1e-5), 1e-5) == pytest.approx(
         epsilon, rel=1e-10
@@ -64,13 +66,7 @@ def test_golden_mu(epsilon, sigma):
 def high_precision(mu, epsilon):
     """log delta in 400 digits, enough for e^700 times a tail of e^-1000."""
     with mpmath.workdps(400):
-        m, eps = mpmath.mpf(mu), mpmath.mpf(epsilon)
-        return float(
-            mpmath.log(
-                mpmath.ncdf(m / 2 - eps / m)
-                - mpmath.exp(eps) * mpmath.ncdf(-m / 2 - eps / m)
-            )
-        )
+        return float(mpmath.log(exact_delta(mu, epsilon)))
 
 
 @pytest.mark.parametrize("mu", [1e-6, 1e-3, 0.03, 0.5, 1.0, 4.0, 12.0, 37.0])
@@ -87,11 +83,12 @@ def test_log_delta_in_high_precision(mu, epsilon):
 @pytest.mark.parametrize("delta", [1e-15, 1e-9, 1e-5, 0.1, 0.49])
 def test_epsilon_and_mu_are_inverse_in_every_corner(epsilon, delta):
     mu = gaussian_mu(epsilon, delta)
-    assert high_precision(mu, epsilon) == pytest.approx(math.log(delta), rel=1e-7)
+    precise = high_precision(mu, epsilon)
+    assert precise == pytest.approx(math.log(delta), rel=1e-7)
     assert gaussian_epsilon(mu, delta) == pytest.approx(epsilon, rel=1e-7, abs=1e-9)
 
 
-def test_limits():
+def test_limits_of_epsilon_and_delta():
     assert gaussian_epsilon(0.0, 1e-6) == 0.0
     assert gaussian_epsilon(1e-9, 1e-6) == 0.0  # its total variation is below delta
     assert log_delta(0.0, 0.5) == -math.inf
@@ -99,8 +96,10 @@ def test_limits():
     assert gaussian_epsilon(large, 1e-6) == pytest.approx(
         large**2 / 2 - large * ndtri(1e-6), rel=1e-7
     )
-    assert rules.epsilon(NOTHING, 1e-6) == 0.0 and rules.delta(NOTHING, 0.0) == 0.0
-    assert [row.epsilon for row in every_epsilon(NOTHING, 1e-6)] == [0.0] * 5
+    assert rules.epsilon(NOTHING, 1e-6) == 0.0
+    assert rules.delta(NOTHING, 0.0) == 0.0
+    epsilons = [row.epsilon for row in every_epsilon(NOTHING, 1e-6)]
+    assert epsilons == [0.0] * 5
 
 
 @pytest.mark.parametrize(
@@ -130,13 +129,19 @@ def library(event, step=1e-4):
     kinds = {Gaussian: dp_event.GaussianDpEvent, Laplace: dp_event.LaplaceDpEvent}
     for leaf, count in normal_form(event):
         for accountant in (pld, rdp):
-            accountant.compose(kinds[type(leaf)](leaf.noise_multiplier), count)
+            noise = kinds[type(leaf)](leaf.noise_multiplier)
+            accountant.compose(noise, count)
     return pld.get_epsilon, rdp.get_epsilon
 
 
 @pytest.mark.parametrize(
     "event",
-    [MIXED_NOISE, MANY_LAPLACE, Laplace(0.5), sequence(Laplace(2.0), Gaussian(3.0))],
+    [
+        MIXED_NOISE,
+        MANY_LAPLACE,
+        Laplace(0.5),
+        sequence(Laplace(2.0), Gaussian(3.0)),
+    ],
 )
 def test_numeric_composition_equals_a_fine_grid(event):
     pld_epsilon, _ = library(event, step=2e-5)
@@ -159,7 +164,8 @@ def test_numeric_composition_equals_a_fine_grid(event):
 @pytest.mark.parametrize("delta", [1e-9, 1e-5])
 def test_rdp_tight_is_the_library_s_conversion(event, delta):
     _, rdp = library(event)
-    assert figures(event, delta)["rdp_tight"] == pytest.approx(rdp(delta), rel=1e-4)
+    rdp_tight = figures(event, delta)["rdp_tight"]
+    assert rdp_tight == pytest.approx(rdp(delta), rel=1e-4)
 
 
 @pytest.mark.parametrize("z", [0.4, 2.0, 30.0])
@@ -173,8 +179,9 @@ def test_one_laplace_release_in_closed_form(z):
     for share in (0.0, 0.5, 0.9):
         eps = share / z
         x = np.linspace(-40 * z, 40 * z + 1, 2_000_001)
+        step = x[1] - x[0]
         excess = np.exp(-np.abs(x - 1) / z) - np.exp(eps - np.abs(x) / z)
-        integral = float(np.maximum(excess, 0).sum() * (x[1] - x[0]) / (2 * z))
+        integral = float(np.maximum(excess, 0).sum() * step / (2 * z))
         assert rules.delta(Laplace(z), eps) == pytest.approx(integral, rel=1e-3)
     assert rules.delta(Laplace(z), 1 / z) == 0.0
 
@@ -183,10 +190,12 @@ def test_one_laplace_release_in_closed_form(z):
 def test_a_tiny_delta_does_not_drown_in_rounding(delta):
     """PLD alone answers infinity here, or thirty times the truth."""
     many = Repeat(Laplace(500.0), 50_000)
-    assert rules.epsilon(many, delta) <= figures(many, delta)["rdp_tight"] < 5
-    assert rules.epsilon(Repeat(Laplace(3.0), 2), delta) == pytest.approx(2 / 3)
+    assert rules.epsilon(many, delta) <= figures(many, delta)["rdp_tight"]
+    assert figures(many, delta)["rdp_tight"] < 5
+    twice = Repeat(Laplace(3.0), 2)
+    assert rules.epsilon(twice, delta) == pytest.approx(2 / 3)
     # the RDP bound alone ends just above
-    assert rules.epsilon(Repeat(Laplace(3.0), 2), delta) <= 2 / 3
+    assert rules.epsilon(twice, delta) <= 2 / 3
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -218,86 +227,98 @@ def test_too_many_laplace_releases_are_refused_at_once():
 )
 def test_rdp_source_is_zcdp(parts, delta):
     rho = sum(count / (2 * z * z) for z, count in parts)
-    event = sequence(*(Repeat(Gaussian(z), count) for z, count in parts))
+    releases = [Repeat(Gaussian(z), count) for z, count in parts]
+    event = sequence(*releases)
     rdp_epsilon = figures(event, delta)["rdp_source"]
-    assert rdp_epsilon == pytest.approx(rho + 2 * math.sqrt(rho * math.log(1 / delta)))
+    expected = rho + 2 * math.sqrt(rho * math.log(1 / delta))
+    assert rdp_epsilon == pytest.approx(expected)
     alpha = 1 + np.exp(np.linspace(-16, 16, 20_001))
-    assert rdp_epsilon == pytest.approx(
-        np.min(rho * alpha - math.log(delta) / (alpha - 1)), rel=1e-5
-    )
+    conversion = math.log(delta) / (alpha - 1)
+    expected = np.min(rho * alpha - conversion)
+    assert rdp_epsilon == pytest.approx(expected, rel=1e-5)
 
 
-@pytest.mark.parametrize("z, count", [(1.0, 1), (5.0, 3), (20.0, 100), (0.3, 2)])
+@pytest.mark.parametrize(
+    "z, count",
+    [
+        (1.0, 1),
+        (5.0, 3),
+        (20.0, 100),
+        (0.3, 2),
+    ],
+)
 def test_rdp_source_of_laplace_is_the_best_of_a_dense_grid(z, count):
     """Mironov 2017, Prop. 6, at 400,000 orders in plain arithmetic where that does not overflow."""
     alpha = 1 + np.exp(np.linspace(-8, 18, 400_000))
     first = np.log(alpha / (2 * alpha - 1)) + (alpha - 1) / z
     second = np.log((alpha - 1) / (2 * alpha - 1)) - alpha / z
-    bound = count * np.logaddexp(first, second) / (alpha - 1) + math.log(1e5) / (
-        alpha - 1
-    )
-    assert figures(Repeat(Laplace(z), count), 1e-5)["rdp_source"] == pytest.approx(
-        bound.min(), rel=1e-6
-    )
+    moments = count * np.logaddexp(first, second) / (alpha - 1)
+    bound = moments + math.log(1e5) / (alpha - 1)
+    rdp_source = figures(Repeat(Laplace(z), count), 1e-5)["rdp_source"]
+    assert rdp_source == pytest.approx(bound.min(), rel=1e-6)
 
 
 def test_classical_rules_add_laplace_releases_at_their_own_epsilon():
     """They need no share of delta: N counts the Gaussian releases."""
-    epsilons, delta, n, l1 = figures(MIXED_NOISE, 1e-5), 1e-5, 5, 20 / 30
-    assert epsilons["naive"] == pytest.approx(
-        l1 + n * math.sqrt(2 * math.log(1.25 * n / delta)) / 20
-    )
+    epsilons = figures(MIXED_NOISE, 1e-5)
+    delta = 1e-5
+    n = 5
+    l1 = 20 / 30
+    expected = l1 + n * math.sqrt(2 * math.log(1.25 * n / delta)) / 20
+    assert epsilons["naive"] == pytest.approx(expected)
     each = math.sqrt(2 * math.log(1.25 * 2 * n / delta)) / 20
     drift = 20 / 30 * math.expm1(1 / 30) + n * each * math.expm1(each)
-    assert epsilons["advanced"] == pytest.approx(
-        math.sqrt(2 * math.log(2 / delta) * (20 / 30**2 + n * each**2)) + drift
-    )
+    squares = 20 / 30**2 + n * each**2
+    expected = math.sqrt(2 * math.log(2 / delta) * squares) + drift
+    assert epsilons["advanced"] == pytest.approx(expected)
 
 
 @pytest.mark.parametrize(("rule", "share"), [("naive", 1e-5), ("advanced", 0.5e-5)])
 def test_classical_rules_end_where_a_release_reaches_epsilon_one(rule, share):
     edge = math.sqrt(2 * math.log(1.25 / share))
     assert figures(Gaussian(edge), 1e-5)[rule] is None
-    assert figures(Gaussian(edge * (1 + 1e-9)), 1e-5)[rule] is not None
+    beyond = Gaussian(edge * (1 + 1e-9))
+    assert figures(beyond, 1e-5)[rule] is not None
 
 
-def test_a_bound_without_end_is_no_number():
+def test_an_infinite_bound_is_no_number():
     row = next(
         row for row in every_epsilon(Laplace(1e-3), 1e-5) if row.rule == "advanced"
     )
-    assert row.epsilon is None and row.reason == "no finite bound"
+    assert row.epsilon is None
+    assert row.reason == "no finite bound"
 
 
 multipliers = st.floats(0.05, 2e3)
 leaves = st.builds(
     Gaussian, multipliers, st.sampled_from("abc"), st.just(1.0), st.floats(1, 2)
 )
-events = st.lists(
-    st.builds(Repeat, leaves, st.integers(1, 40)), min_size=1, max_size=5
-).map(lambda parts: sequence(*parts))
+repeated = st.builds(Repeat, leaves, st.integers(1, 40))
+parts = st.lists(repeated, min_size=1, max_size=5)
+events = parts.map(lambda parts: sequence(*parts))
 deltas = st.floats(-15, -1).map(lambda power: 10.0**power)
 
 
 @given(events, deltas, st.sampled_from(Relation))
 def test_exact_is_at_or_under_every_valid_rule(event, delta, relation):
-    assert all(
-        (row.epsilon is None) == bool(row.reason)
-        for row in every_epsilon(event, delta, relation)
-    )
+    for row in every_epsilon(event, delta, relation):
+        assert (row.epsilon is None) == bool(row.reason)
     epsilons = figures(event, delta, relation)
     exact = epsilons.pop("exact")
-    assert exact is not None and math.isfinite(exact) and exact >= 0
-    assert all(
-        exact <= other * (1 + 1e-9) + 1e-9
-        for other in epsilons.values()
-        if other is not None
-    )
-    assert epsilons["rdp_tight"] <= epsilons["rdp_source"] * (1 + 1e-9) + 1e-9
+    assert exact is not None
+    assert math.isfinite(exact)
+    assert exact >= 0
+    for other in epsilons.values():
+        if other is not None:
+            assert exact <= other * (1 + 1e-9) + 1e-9
+    bound = epsilons["rdp_source"] * (1 + 1e-9)
+    assert epsilons["rdp_tight"] <= bound + 1e-9
 
 
 @given(events, leaves, deltas, st.floats(1.001, 3))
 def test_more_releases_or_less_noise_cost_more(event, leaf, delta, factor):
-    before, slack = rules.epsilon(event, delta), 1e-9
+    before = rules.epsilon(event, delta)
+    slack = 1e-9
     assert rules.epsilon(sequence(event, leaf), delta) >= before * (1 - slack)
     louder = sequence(
         *(
@@ -315,13 +336,15 @@ def test_more_releases_or_less_noise_cost_more(event, leaf, delta, factor):
 def test_replacing_is_removing_with_less_noise(kind, factor):
     """A statistic that moves further is one with a smaller multiplier, by every rule."""
     # moves no further when replaced
-    z, other = 40.0, Repeat(Laplace(50.0, "counts", replace_one_factor=1.0), 3)
-    event = sequence(Repeat(kind(z, replace_one_factor=factor), 6), other)
-    nearer = sequence(Repeat(kind(z / factor, replace_one_factor=factor), 6), other)
-    replaced, removed, other_removed = (
-        [row.epsilon for row in every_epsilon(one, 1e-5, relation)]
-        for one, relation in ((event, REPLACE), (nearer, ADD), (event, ADD))
-    )
+    z = 40.0
+    other = Repeat(Laplace(50.0, "counts", replace_one_factor=1.0), 3)
+    counts = Repeat(kind(z, replace_one_factor=factor), 6)
+    nearer_counts = Repeat(kind(z / factor, replace_one_factor=factor), 6)
+    event = sequence(counts, other)
+    nearer = sequence(nearer_counts, other)
+    replaced = [row.epsilon for row in every_epsilon(event, 1e-5, REPLACE)]
+    removed = [row.epsilon for row in every_epsilon(nearer, 1e-5, ADD)]
+    other_removed = [row.epsilon for row in every_epsilon(event, 1e-5, ADD)]
     assert replaced == removed != other_removed
     assert (
         rules.delta(event, 0.1, REPLACE)
@@ -337,16 +360,18 @@ def test_replacing_is_removing_with_less_noise(kind, factor):
 
 
 def test_mu_by_hand():
-    event = sequence(Repeat(Gaussian(4.0, replace_one_factor=1.5), 8), Gaussian(2.0))
-    assert gaussian.mu(event) == pytest.approx(math.sqrt(8 / 16 + 1 / 4))
-    assert gaussian.mu(event, REPLACE) == pytest.approx(
-        math.sqrt(8 * 1.5**2 / 16 + 4 / 4)
-    )
+    repeated = Repeat(Gaussian(4.0, replace_one_factor=1.5), 8)
+    event = sequence(repeated, Gaussian(2.0))
+    expected = math.sqrt(8 / 16 + 1 / 4)
+    assert gaussian.mu(event) == pytest.approx(expected)
+    expected = math.sqrt(8 * 1.5**2 / 16 + 4 / 4)
+    assert gaussian.mu(event, REPLACE) == pytest.approx(expected)
 
 
 def test_mu_of_laplace_is_an_error_never_a_zero():
     with pytest.raises(UnsupportedEvent):
-        gaussian.mu(sequence(Gaussian(1.0), Laplace(1.0, "counts")))
+        mixed = sequence(Gaussian(1.0), Laplace(1.0, "counts"))
+        gaussian.mu(mixed)
 
 
 @pytest.mark.parametrize("event", [Repeat(Gaussian(5.0), 3), MIXED_NOISE])
@@ -358,10 +383,8 @@ def test_delta_inverts_epsilon(event):
 
 
 def gaussian_plan(level):
-    return sequence(
-        Gaussian(level / math.sqrt(0.2), "counts", 3.0, math.sqrt(2)),
-        Repeat(Gaussian(2 * level, "sums"), 7),
-    )
+    counts = Gaussian(level / math.sqrt(0.2), "counts", 3.0, math.sqrt(2))
+    return sequence(counts, Repeat(Gaussian(2 * level, "sums"), 7))
 
 
 @given(st.floats(1e-4, 1000), deltas, st.sampled_from(Relation))
@@ -375,9 +398,8 @@ def test_calibration_inverts_epsilon(epsilon, delta, relation):
 
 
 def discrete_plan(level):
-    return on_grids(
-        sequence(Gaussian(level, "counts", 2.0), Repeat(Gaussian(2 * level), 3))
-    )
+    counts = Gaussian(level, "counts", 2.0)
+    return on_grids(sequence(counts, Repeat(Gaussian(2 * level), 3)))
 
 
 def sampled_plan(level):
@@ -391,9 +413,9 @@ PLANS = {"closed form": gaussian_plan, "Renyi": discrete_plan, "PLD": sampled_pl
 def test_no_rule_reads_above_the_budget_in_its_last_digit(plan):
     """Two decimals as people type them: 2, not 2.000000000000001; less noise would exceed it."""
     rng = np.random.default_rng(8)
-    for epsilon, exponent in zip(
-        rng.uniform(0.05, 9, 60), rng.uniform(-12, -2, 60), strict=True
-    ):
+    epsilons = rng.uniform(0.05, 9, 60)
+    exponents = rng.uniform(-12, -2, 60)
+    for epsilon, exponent in zip(epsilons, exponents, strict=True):
         budget = Budget(
             epsilon=round(float(epsilon), 2),
             delta=10.0**exponent,
@@ -419,13 +441,17 @@ def test_a_gaussian_epsilon_is_a_bound(mu, delta):
 def test_at_delta_zero_epsilon_is_the_sum_of_pure_epsilons():
     """Laplace noise of scale z costs 1/z; Gaussian noise has no pure epsilon."""
     event = sequence(Laplace(4.0, "a"), Repeat(Laplace(10.0, "b"), 5))
-    assert rules.epsilon(event, 0) == pytest.approx(1 / 4 + 5 / 10, rel=1e-12)
-    by_rule = {row.rule: row.epsilon for row in every_epsilon(event, 0)}
-    assert by_rule["exact"] == by_rule["naive"] == pytest.approx(0.75, rel=1e-12)
-    assert {by_rule[it] for it in ("rdp_source", "rdp_tight", "advanced")} == {None}
-    for it in (Gaussian(3.0), sequence(event, Gaussian(3.0))):
-        assert rules.epsilon(it, 0) == math.inf
-        assert all(row.epsilon is None for row in every_epsilon(it, 0))
+    expected = 1 / 4 + 5 / 10
+    assert rules.epsilon(event, 0) == pytest.approx(expected, rel=1e-12)
+    by_rule = figures(event, 0)
+    assert by_rule["exact"] == by_rule["naive"]
+    assert by_rule["exact"] == pytest.approx(0.75, rel=1e-12)
+    for rule in ("rdp_source", "rdp_tight", "advanced"):
+        assert by_rule[rule] is None
+    for other in (Gaussian(3.0), sequence(event, Gaussian(3.0))):
+        assert rules.epsilon(other, 0) == math.inf
+        for row in every_epsilon(other, 0):
+            assert row.epsilon is None
     assert rules.epsilon(NOTHING, 0) == 0
 
 

@@ -48,10 +48,8 @@ ROOT = Path(__file__).parents[2]
 PLAN = sequence(Gaussian(2.0, "a", 1.0), Gaussian(3.0, "b", 1.0))
 CHARGE = Charge("two releases", normal_form(PLAN), Status.PROVEN, delta=1e-5)
 
-FRAME = pd.DataFrame(
-    [(f"p{u}", f"t{i}", 1.0 + (u * i) % 5) for u in range(30) for i in range(12)],
-    columns=["user", "item", "rating"],
-)
+ROWS = [(f"p{u}", f"t{i}", 1.0 + (u * i) % 5) for u in range(30) for i in range(12)]
+FRAME = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +58,8 @@ def no_ledger(two_sets, monkeypatch):
 
 
 def spec(**parts):
-    return RunSpec.parse(**{**QUICK, "data": {"id": "own"}, **parts})
+    parts = {**QUICK, "data": {"id": "own"}, **parts}
+    return RunSpec.parse(**parts)
 
 
 def private():
@@ -74,10 +73,12 @@ def account():
 def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path):
     own_account = Account(tmp_path / "a.ledger")
     with own_account.reserve(CHARGE) as paid:
-        assert [entry.state for entry in own_account.entries] == ["running"]
+        states = [entry.state for entry in own_account.entries]
+        assert states == ["running"]
         assert own_account.entries[0].charge == CHARGE
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
-    assert own_account.entries[0].charge.ledger == ((Gaussian(2.0, "a", 1.0), 1),)
+    (entry,) = own_account.entries
+    assert entry.charge.ledger == ((Gaussian(2.0, "a", 1.0), 1),)
     assert own_account.entries[0].state == "finished"
 
 
@@ -89,21 +90,22 @@ def test_the_whole_plan_is_charged_before_the_first_draw(tmp_path):
         (RuntimeError, "failed"),
     ],
 )
-def test_what_stops_midway_costs_what_it_drew(tmp_path, error, state):
+def test_a_run_that_stops_costs_what_it_drew(tmp_path, error, state):
     own_account = Account(tmp_path / "a.ledger")
     with pytest.raises(error), own_account.reserve(CHARGE) as paid:
         paid.noise(PLAN).vector("a", np.zeros(3), sensitivity=1.0)
         raise error
-    assert [(entry.state, entry.charge.ledger) for entry in own_account.entries] == [
-        (state, ((Gaussian(2.0, "a", 1.0), 1),))
-    ]
+    (entry,) = own_account.entries
+    assert entry.state == state
+    assert entry.charge.ledger == ((Gaussian(2.0, "a", 1.0), 1),)
 
 
-def test_what_fails_before_it_draws_costs_nothing(tmp_path):
+def test_a_run_that_fails_before_it_draws_costs_nothing(tmp_path):
     own_account = Account(tmp_path / "a.ledger")
     with pytest.raises(BadInput), own_account.reserve(CHARGE):
         raise BadInput("no")
-    assert own_account.entries == () and own_account.total.epsilon == 0.0
+    assert own_account.entries == ()
+    assert own_account.total.epsilon == 0.0
 
 
 KILLED_SCRIPT = """
@@ -119,13 +121,12 @@ with Account(Path(sys.argv[1])).reserve(CHARGE) as paid:
 
 def test_a_killed_process_leaves_its_whole_plan_charged(tmp_path):
     file = tmp_path / "a.ledger"
-    process = subprocess.run(
-        [sys.executable, "-c", KILLED_SCRIPT, str(file)], cwd=ROOT, check=False
-    )
+    command = [sys.executable, "-c", KILLED_SCRIPT, str(file)]
+    process = subprocess.run(command, cwd=ROOT, check=False)
     assert process.returncode == -signal.SIGKILL
-    assert [(entry.state, entry.charge) for entry in Account(file).entries] == [
-        ("running", CHARGE)
-    ]
+    (entry,) = Account(file).entries
+    assert entry.state == "running"
+    assert entry.charge == CHARGE
 
 
 def _charge_often(file, times):
@@ -136,16 +137,19 @@ def _charge_often(file, times):
 
 @pytest.mark.slow
 def test_several_processes_share_an_account(tmp_path):
-    file, context = tmp_path / "a.ledger", multiprocessing.get_context("spawn")
-    workers = [
-        context.Process(target=_charge_often, args=(str(file), 10)) for _ in range(2)
-    ]
+    file = tmp_path / "a.ledger"
+    context = multiprocessing.get_context("spawn")
+    workers = []
+    for _ in range(2):
+        worker = context.Process(target=_charge_often, args=(str(file), 10))
+        workers.append(worker)
     for worker in workers:
         worker.start()
     for worker in workers:
         worker.join(WAIT)
     entries = Account(file).entries
-    assert len(entries) == 20 and {entry.state for entry in entries} == {"finished"}
+    assert len(entries) == 20
+    assert {entry.state for entry in entries} == {"finished"}
 
 
 def test_a_budget_counts_what_is_still_running(tmp_path):
@@ -165,13 +169,19 @@ def test_a_budget_counts_what_is_still_running(tmp_path):
 
 
 def test_every_filter_of_the_same_data_enters_the_same_account():
-    filters = ({}, {"top_items": 10}, {"min_user_count": 5}, {"most_per_user": 9})
+    filters = (
+        {},
+        {"top_items": 10},
+        {"min_user_count": 5},
+        {"most_per_user": 9},
+    )
     for more in (*filters, {"min_item_count": 3}):
         execution.run(spec(data={"id": "own", **more}))
     assert len(account().entries) == 5
     file = account_files.accounts_file()
     rows = _rows(file, "SELECT DISTINCT account FROM entries")
-    assert rows == [(data_access.open_data(spec().data).account,)]
+    data = data_access.open_data(spec().data)
+    assert rows == [(data.account,)]
 
 
 def _rows(file, query):
@@ -180,11 +190,13 @@ def _rows(file, query):
 
 
 def test_a_named_ledger_is_an_account(tmp_path):
-    mine, file = private(), tmp_path / "my.ledger"
+    mine = private()
+    file = tmp_path / "my.ledger"
     dpmf.fit(mine, "private-bias", epsilon=1.0, delta=1e-5, ledger=file)
     dpmf.sweep(mine, ["private-bias", "als"], epsilons=[2.0], delta=1e-5, ledger=file)
     own_account = dpmf.account(mine, file)
-    assert len(own_account.entries) == 3 and own_account.total.n_uncovered == 1
+    assert len(own_account.entries) == 3
+    assert own_account.total.n_uncovered == 1
     assert own_account.total.epsilon == pytest.approx(
         epsilon_of([3.7306, 1.9938], 1e-5), abs=1e-3
     )
@@ -228,15 +240,15 @@ def test_every_algorithm_draws_from_the_account(name, drawn_leaves):
     small = {
         field: 2 for field in ("steps", "rank", "iterations") if field in known_fields
     }
-    execution.run(
-        spec(algorithm=name, parameters=small, data={"id": "own", "top_items": 12})
-    )
+    data = {"id": "own", "top_items": 12}
+    execution.run(spec(algorithm=name, parameters=small, data=data))
     entry = account().entries[0]
     charged = dict(entry.charge.ledger)
     noise = {
         leaf: n for leaf, n in charged.items() if leaf.mechanism != "posterior sample"
     }
-    assert Counter(drawn_leaves) == noise and charged
+    assert Counter(drawn_leaves) == noise
+    assert charged
 
 
 def private_selection():
@@ -253,9 +265,12 @@ def test_a_private_selection_is_charged_its_price_and_not_its_trials(drawn_leave
     selection = private_selection()
     selection.measure()
     (entry,) = account().entries
-    assert entry.charge.price is not None and entry.charge.ledger == ()
+    assert entry.charge.price is not None
+    assert entry.charge.ledger == ()
     price, replaced = entry.charge.price
-    assert account().total.epsilon == selection.epsilon == price < replaced
+    assert account().total.epsilon == price
+    assert selection.epsilon == price
+    assert price < replaced
     assert len(drawn_leaves) % 3 == 0  # two sums and a score each
 
 
@@ -279,9 +294,11 @@ def test_the_file_is_its_users_alone_and_holds_no_data(tmp_path):
 
 def test_a_run_on_all_ratings_shows_no_errors():
     execution.run(spec(split={"kind": "none"}))
-    assert len(account().entries) == 1 and account().n_raw_errors == 0
+    assert len(account().entries) == 1
+    assert account().n_raw_errors == 0
     execution.run(spec())
-    assert len(account().entries) == 2 and account().n_raw_errors == 1
+    assert len(account().entries) == 2
+    assert account().n_raw_errors == 1
 
 
 def test_a_file_that_cannot_be_written_stops_the_run(tmp_path):
@@ -349,11 +366,13 @@ def test_sessions_that_bring_one_file_have_accounts_of_their_own():
             session_files.read(content, "mine.csv", facts, owner=owner).data
         )
 
-    alice, bob = brought_by("session:alice"), brought_by("session:bob")
+    alice = brought_by("session:alice")
+    bob = brought_by("session:bob")
     alice.set_budget(3.0, 1e-5)
     bob.set_budget(0.5, 1e-5)
     alice.enter(CHARGE)
-    assert alice.budget.epsilon == 3.0 and not bob.entries
+    assert alice.budget.epsilon == 3.0
+    assert not bob.entries
     assert brought_by("session:alice") == alice  # also when she brings it again
     with pytest.raises(BadInput):
         bob.enter(CHARGE)
@@ -363,10 +382,8 @@ def test_sessions_that_bring_one_file_have_accounts_of_their_own():
         own_account.set_budget(None)
     bob.enter(CHARGE)
     (shared,) = accounts.shared_files()
-    assert (
-        shared.fingerprint == hashlib.sha256(content).hexdigest()
-        and shared.n_accounts == 2
-    )
+    assert shared.fingerprint == hashlib.sha256(content).hexdigest()
+    assert shared.n_accounts == 2
     assert shared.total == alice.after([CHARGE])
 
 
@@ -378,9 +395,8 @@ def test_a_budget_is_checked_and_taken_away(tmp_path):
     assert own_account.budget.epsilon == 3.0
     own_account.set_budget(None)
     assert own_account.budget is None
-    with own_account.reserve(
-        Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)
-    ) as paid:
+    much = Charge("much", ((Gaussian(0.1), 1),), Status.PROVEN, delta=1e-5)
+    with own_account.reserve(much) as paid:
         paid.noise(sequence(Gaussian(0.1))).vector(
             "statistic", np.zeros(2), sensitivity=1.0
         )
@@ -405,7 +421,8 @@ def test_the_same_bytes_are_one_account_however_they_are_read(tmp_path, monkeypa
         table.replace(b"Member,Product,Points", b"user,item,rating")
     )
     keys = {dpmf.account(upload.entry.id).key for upload in (first, second)}
-    assert len(keys) == 1 and keys <= session_files.origins()
+    assert len(keys) == 1
+    assert keys <= session_files.origins()
     # other bytes
     assert dpmf.account(f"{tmp_path / 'c.csv'}?bounds=1,5").key not in keys
     session_files.remove(first.entry)
@@ -417,7 +434,8 @@ def test_the_same_bytes_are_one_account_however_they_are_read(tmp_path, monkeypa
 def test_what_is_declared_of_the_same_values_opens_no_other_account():
     """Another image size, other bounds or people are the same data."""
     X = np.random.default_rng(0).random((20, 16))
-    declared = (Samples.of(X, image=(4, 4)), Samples.of(X).of_people(np.arange(20) % 5))
+    of_people = Samples.of(X).of_people(np.arange(20) % 5)
+    declared = (Samples.of(X, image=(4, 4)), of_people)
     ways = (Samples.of(X), Samples.of(X).assuming("x"), *declared)
     assert len({way.account for way in ways}) == 1
     data = Ratings.of([0, 1], [0, 1], [1, 2], n_users=2, n_items=2, bounds=(1, 5))

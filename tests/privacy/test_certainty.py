@@ -74,7 +74,8 @@ def test_an_exception_of_other_noise_is_a_bound_for_that_noise():
     assert "There are no exceptions (Laplace noise, δ = 0," in pure.words()
     # a bound: the loss of Laplace noise exceeds this epsilon with the probability of its atom
     almost = certainty_of(Laplace(1.0), 1e-3)
-    assert almost.epsilon < 1.0 and almost.exception >= 0.5
+    assert almost.epsilon < 1.0
+    assert almost.exception >= 0.5
 
 
 def test_equal_releases_have_one_sentence_however_they_are_composed():
@@ -98,7 +99,7 @@ def test_exceptions_have_one_form_rounded_up(exception, text):
     assert cases_text(exception) == text
 
 
-def test_who_is_almost_certain_has_no_exceptions():
+def test_an_almost_certain_attacker_has_no_exceptions():
     words = certainty_at(40.0, 1e-5).words()
     assert "can become almost certain that you took part (Gaussian noise," in words
     assert "more certain" not in words
@@ -191,9 +192,10 @@ def test_percentages_in_lessons_are_the_bound_s():
     lessons = tomllib.loads(
         (ROOT / "dpmf_core/teaching/lessons.toml").read_text("utf-8")
     )
-    (attacker,) = (it for it in lessons["lesson"] if it["id"] == "attacker")
+    (attacker,) = (lesson for lesson in lessons["lesson"] if lesson["id"] == "attacker")
     (part,) = attacker["parts"]
     assert part["answers"][part["right"]] == bound_text(1.0)
-    assert bound_text(1.0) in part["because"] and bound_text(5.0) in part["because"]
+    assert bound_text(1.0) in part["because"]
+    assert bound_text(5.0) in part["because"]
     assert bound_text(5.0) in attacker["model"]
     assert f"at most {bound_text(1.0).rstrip('%')} in 100" in str(lessons)

@@ -35,22 +35,23 @@ def draws(sigma, size, seed=1):
 
 
 def law(sigma, reach):
-    weights = np.array(
-        [math.exp(-((i / sigma) ** 2) / 2) for i in range(-reach, reach + 1)]
-    )
+    values = np.arange(-reach, reach + 1)
+    weights = np.exp(-((values / sigma) ** 2) / 2)
     return weights / weights.sum()
 
 
 @pytest.mark.parametrize("sigma", [1, 2, 3, 10])
 def test_small_sigmas_have_their_exact_law(sigma):
-    size, reach = 200_000, 8 * sigma
+    size = 200_000
+    reach = 8 * sigma
     counts = np.bincount(draws(sigma, size) + reach, minlength=2 * reach + 1)
     often = size * law(sigma, reach) > 10
 
     def chance(expected):
         """Of such counts, those of rare numbers together."""
         both = [
-            np.append(it[often], it[~often].sum()) for it in (counts, size * expected)
+            np.append(row[often], row[~often].sum())
+            for row in (counts, size * expected)
         ]
         return float(stats.chisquare(*both).pvalue)
 
@@ -62,22 +63,21 @@ def test_small_sigmas_have_their_exact_law(sigma):
 @pytest.mark.parametrize("sigma", [4097, 2**30, LARGEST])
 def test_large_sigmas_are_normal(sigma):
     samples = draws(sigma, 200_000)
-    assert (
-        stats.kstest(
-            (samples + np.random.default_rng(0).random(len(samples)) - 0.5) / sigma,
-            "norm",
-        ).pvalue
-        > 1e-6
-    )
+    dither = np.random.default_rng(0).random(len(samples)) - 0.5
+    pvalue = stats.kstest((samples + dither) / sigma, "norm").pvalue
+    assert pvalue > 1e-6
     square = float(((samples / sigma) ** 2).sum())
-    assert 5e-7 < stats.chi2.cdf(square, len(samples)) < 1 - 5e-7
-    assert not 5e-7 < stats.chi2.cdf(square / 0.95**2, len(samples)) < 1 - 5e-7
+    has_law = stats.chi2.cdf(square, len(samples))
+    assert 5e-7 < has_law < 1 - 5e-7
+    of_smaller_sigma = stats.chi2.cdf(square / 0.95**2, len(samples))
+    assert not 5e-7 < of_smaller_sigma < 1 - 5e-7
     assert np.unique(samples % 2).tolist() == [0, 1]
 
 
 def chance_bounds(event, bits):
     """The least and greatest probability of an event over sequences of up to seven words."""
-    total, open_ = Fraction(0), Fraction(0)
+    total = Fraction(0)
+    open_ = Fraction(0)
     stack = [()]
     while stack:
         words = stack.pop()
@@ -92,13 +92,25 @@ def chance_bounds(event, bits):
     return total, total + open_
 
 
-@pytest.mark.parametrize(("above", "below"), [(1, 2), (1, 4), (3, 4), (0, 4), (4, 4)])
+@pytest.mark.parametrize(
+    ("above", "below"),
+    [
+        (1, 2),
+        (1, 4),
+        (3, 4),
+        (0, 4),
+        (4, 4),
+    ],
+)
 def test_an_event_of_probability_exp_has_it(above, below):
     """Every path of the decision, as fractions."""
-    least, most = chance_bounds(
-        lambda words, cursor: kernel._exp.py_func(words, cursor, above, below, 1, 1), 2
-    )
-    assert float(least) <= math.exp(-above / below) <= float(most) < float(least) + 0.1
+
+    def happens(words, cursor):
+        return kernel._exp.py_func(words, cursor, above, below, 1, 1)
+
+    least, most = chance_bounds(happens, 2)
+    assert float(least) <= math.exp(-above / below) <= float(most)
+    assert float(most) < float(least) + 0.1
 
 
 def test_words_that_run_out_bias_nothing():
@@ -129,15 +141,19 @@ def test_what_is_released_lies_on_the_grid_and_has_the_scale(source):
     values = np.random.default_rng(0).normal(0, 1e5, size)
     out = release.vector(values)
     assert math.log2(release.step).is_integer()
-    assert np.array_equal(out, np.rint(out / release.step) * release.step)
+    on_grid = np.rint(out / release.step) * release.step
+    assert np.array_equal(out, on_grid)
     assert 6.0 <= release.scale <= 6.0 * (1 + 1 / 4096)
-    square = float((((out - values) / release.scale) ** 2).sum())
+    deviations = (out - values) / release.scale
+    square = float((deviations**2).sum())
     assert 5e-7 < stats.chi2.cdf(square, size) < 1 - 5e-7
-    assert not 5e-7 < stats.chi2.cdf(square * 0.95**2, size) < 1 - 5e-7
+    of_larger_scale = stats.chi2.cdf(square * 0.95**2, size)
+    assert not 5e-7 < of_larger_scale < 1 - 5e-7
 
 
 def test_a_matrix_is_released_in_its_isometric_coordinates():
-    r, many = 4, 20_000
+    r = 4
+    many = 20_000
     release = noise().release("counts", sensitivity=3.0, size=many * 10)
     A = np.random.default_rng(1).normal(0, 10, (many, r, r))
     A = A + np.swapaxes(A, 1, 2)
@@ -145,19 +161,20 @@ def test_a_matrix_is_released_in_its_isometric_coordinates():
     assert np.array_equal(out, np.swapaxes(out, 1, 2))
     diagonal = out[:, np.arange(r), np.arange(r)]
     below = out[:, *np.tril_indices(r, -1)] * math.sqrt(2)
-    assert np.array_equal(diagonal, np.rint(diagonal / release.step) * release.step)
+    on_grid = np.rint(diagonal / release.step) * release.step
+    assert np.array_equal(diagonal, on_grid)
     # but for the last rounding, after the release
-    assert np.abs(below / release.step - np.rint(below / release.step)).max() < 1e-6
+    steps = below / release.step
+    assert np.abs(steps - np.rint(steps)).max() < 1e-6
     noise_part = out - A
+    on_diagonal = noise_part[:, np.arange(r), np.arange(r)]
+    below_diagonal = noise_part[:, *np.tril_indices(r, -1)]
     for part, scale in (
-        (noise_part[:, np.arange(r), np.arange(r)], release.scale),
-        (noise_part[:, *np.tril_indices(r, -1)], release.scale / math.sqrt(2)),
+        (on_diagonal, release.scale),
+        (below_diagonal, release.scale / math.sqrt(2)),
     ):
-        assert (
-            5e-7
-            < stats.chi2.cdf(float((part**2).sum()) / scale**2, part.size)
-            < 1 - 5e-7
-        )
+        square = float((part**2).sum()) / scale**2
+        assert 5e-7 < stats.chi2.cdf(square, part.size) < 1 - 5e-7
 
 
 def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
@@ -169,23 +186,24 @@ def test_the_released_matrix_is_a_function_of_whole_numbers(monkeypatch):
         fixed = np.array([11.0, 700_001.0, -12_345.0]) * release.step
         rows = np.array([A[0, 0], A[1, 0] * math.sqrt(2), A[1, 1]]) / release.step
         base = np.array([0.3, 7.2, 1.9])
-        monkeypatch.setattr(
-            type(release),
-            "_draw",
-            lambda self, size: (
-                fixed
-                - shift * (np.rint(rows) - np.rint(base / release.step)) * release.step
-            ),
-        )
+        steps = np.rint(rows) - np.rint(base / release.step)
+        shifted = fixed - shift * steps * release.step
+        monkeypatch.setattr(type(release), "_draw", lambda self, size: shifted)
         return release.symmetric(A)
 
-    plain = np.array([[0.3, 7.2 / math.sqrt(2)], [7.2 / math.sqrt(2), 1.9]])
+    off_diagonal = 7.2 / math.sqrt(2)
+    plain = np.array([[0.3, off_diagonal], [off_diagonal, 1.9]])
     assert np.array_equal(of(plain, 1), of(plain + shift, 1))
 
 
 @pytest.mark.parametrize("size", [1, 3, 1000, 10**6])
 @pytest.mark.parametrize(
-    ("z", "sensitivity"), [(0.01, 1.0), (3.7, 0.25), (800.0, 50.0)]
+    ("z", "sensitivity"),
+    [
+        (0.01, 1.0),
+        (3.7, 0.25),
+        (800.0, 50.0),
+    ],
 )
 def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
     size, z, sensitivity
@@ -194,14 +212,16 @@ def test_rounding_moves_neighbours_by_no_more_than_the_ledger_says(
     leaf = DiscreteGaussian(z, "sums", sensitivity, 2.0, ROUNDING * sensitivity)
     step, scale = leaf.grid(size)
     assert step * math.sqrt(size) <= leaf.rounding / 2
-    assert scale >= z * sensitivity and scale / step == round(scale / step) >= 4096
+    assert scale >= z * sensitivity
+    assert scale / step == round(scale / step) >= 4096
     few = min(size, 1000)
     rng = np.random.default_rng(2)
     for _ in range(20):
         one = rng.normal(0, 100, few)
         way = rng.normal(size=few)
         other = one + sensitivity * way / np.linalg.norm(way)
-        shift = np.linalg.norm(step * (np.rint(one / step) - np.rint(other / step)))
+        steps = np.rint(one / step) - np.rint(other / step)
+        shift = np.linalg.norm(step * steps)
         assert shift <= sensitivity + leaf.rounding / 2
 
 
@@ -210,7 +230,8 @@ def test_the_continuous_noise_of_the_ledger_is_that_of_the_lemma():
     with mpmath.workdps(200):
         ripple = 3 * mpmath.exp(-2 * mpmath.pi**2 * 16)
         assert 2**64 * 2 * ripple / (1 - ripple) < mpmath.mpf("1e-100")
-        assert mpmath.sqrt(1 - (mpmath.mpf(4) / FINE) ** 2) >= CONTINUOUS_SHARE
+        share = mpmath.sqrt(1 - (mpmath.mpf(4) / FINE) ** 2)
+        assert share >= CONTINUOUS_SHARE
 
 
 @pytest.mark.parametrize("steps", [40, 4096, 20_000])
@@ -222,31 +243,39 @@ def test_the_account_is_a_bound_and_a_close_one(steps):
     # as if nothing were rounded
     leaf = DiscreteGaussian(FINE / steps, "sums", 1.0, rounding=1e-15)
     for eps in (0.0, 0.01, 0.5, 2.0):
-        ratio = np.exp(eps - (steps**2 - 2 * places * steps) / (2.0 * FINE**2))
-        exact = float((density * np.maximum(0.0, 1 - ratio)).sum())
+        loss = (steps**2 - 2 * places * steps) / (2.0 * FINE**2)
+        excess = np.maximum(0.0, 1 - np.exp(eps - loss))
+        exact = float((density * excess).sum())
         if exact > 1e-9:
             assert exact * (1 - 1e-9) <= delta(leaf, eps) <= exact * 1.0001
 
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_the_multiplier_counts_what_rounding_adds(relation):
-    shift = 3.0 * (2.0 if relation is Relation.REPLACE_ONE else 1.0) + 3.0 * ROUNDING
+    factor = 2.0 if relation is Relation.REPLACE_ONE else 1.0
+    shift = 3.0 * factor + 3.0 * ROUNDING
     assert LEAF.multiplier(relation) == pytest.approx(
         6.0 / shift * CONTINUOUS_SHARE, rel=1e-15
     )
 
 
 def test_it_costs_what_gaussian_noise_costs_that_is_a_thousandth_smaller():
-    event, mu = Repeat(LEAF, 5), math.sqrt(5) / 2.0
+    event = Repeat(LEAF, 5)
+    mu = math.sqrt(5) / 2.0
     cost = epsilon(event, 1e-6)
-    assert gaussian_epsilon(mu, 1e-6) < cost < gaussian_epsilon(mu * 1.001, 1e-6)
+    least = gaussian_epsilon(mu, 1e-6)
+    most = gaussian_epsilon(mu * 1.001, 1e-6)
+    assert least < cost < most
     assert delta(event, cost) == pytest.approx(1e-6, rel=1e-9)
     rows = {row.rule: row for row in every_epsilon(event, 1e-6)}
-    assert rows["exact"].title == "at most" and cost < rows["rdp_tight"].epsilon
+    assert rows["exact"].title == "at most"
+    assert cost < rows["rdp_tight"].epsilon
 
 
 def test_a_ledger_survives_json():
-    assert normal_form(event_of_rows(ledger_rows(((LEAF, 4),)))) == ((LEAF, 4),)
+    ledger = ((LEAF, 4),)
+    event = event_of_rows(ledger_rows(ledger))
+    assert normal_form(event) == ledger
     with pytest.raises(ValueError, match="rounding"):
         DiscreteGaussian(1.0, rounding=0.0)
     with pytest.raises(UnsupportedEvent):

@@ -36,9 +36,9 @@ def test_samples_outside_the_domain_are_refused(value, sparse):
 
 
 def ratings(**changes):
-    made = Ratings.of(
-        [0, 0, 2], [1, 3, 0], [1, 5, 2], n_users=3, n_items=4, bounds=(1, 5)
-    )
+    users = [0, 0, 2]
+    items = [1, 3, 0]
+    made = Ratings.of(users, items, [1, 5, 2], n_users=3, n_items=4, bounds=(1, 5))
     return replace(made, **changes)
 
 
@@ -74,12 +74,13 @@ def test_a_curator_takes_no_samples_outside_the_domain(value):
 def test_rows_may_end_anywhere():
     """Empty rows first, in a row and last; a column may repeat from one row to the next."""
     starts = np.array([0, 0, 2, 2, 3, 3])
-    Domain(5, 9, 0, 1).check(np.ones(3, np.float32), np.array([4, 8, 8]), starts)
+    values = np.ones(3, np.float32)
+    domain = Domain(5, 9, 0, 1)
+    domain.check(values, np.array([4, 8, 8]), starts)
     with pytest.raises(OutsideDomain):
-        Domain(5, 9, 0, 1).check(np.ones(3, np.float32), np.array([8, 8, 4]), starts)
-    Domain(2, 9, 0, 1).check(
-        np.ones(0, np.float32), np.array([], int), np.zeros(3, int)
-    )
+        domain.check(values, np.array([8, 8, 4]), starts)
+    nothing = np.ones(0, np.float32)
+    Domain(2, 9, 0, 1).check(nothing, np.array([], int), np.zeros(3, int))
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,7 @@ class Broken(Statistic):
         totals[0][1] = np.nan
 
 
-def test_what_is_not_finite_is_neither_released_nor_recorded():
+def test_values_that_are_not_finite_are_neither_released_nor_recorded():
     noise = Noise(Broken().event(1.0))
     curator = NoisyCurator(in_memory(world()), noise)
     with pytest.raises(PlanViolation):
@@ -109,7 +110,8 @@ def test_the_grid_bounds_every_value_and_takes_what_overflowed_as_0(factors):
     values = np.array([0.3, -0.3, 7.0, -1e300, np.inf, -np.inf, np.nan, 5e-324])
     step = grid_step(0.5, 1000, factors)
     rounded = on_grid(values, 0.5, 1000, factors)
-    expected = np.trunc(np.array([0.3, -0.3, 0.5, -0.5, 0, 0, 0, 0]) / step) * step
+    clipped = np.array([0.3, -0.3, 0.5, -0.5, 0, 0, 0, 0])
+    expected = np.trunc(clipped / step) * step
     assert np.array_equal(rounded, expected)
 
 
@@ -122,11 +124,12 @@ def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor):
     model = Recommender.of_means(rows.shape, item_factors=factors, ridge=20.0)
     statistic = ItemGradient(0.5)
     with np.errstate(all="ignore"):
-        for block in split_units(
-            {"train": rows}, [np.array([u]) for u in range(rows.n_users)]
-        ):
-            (total,) = totals = statistic.empty(rows.shape, model)
-            statistic.add(replace(block, n_units=rows.n_users), totals, model)
+        units = [np.array([user]) for user in range(rows.n_users)]
+        for block in split_units({"train": rows}, units):
+            totals = statistic.empty(rows.shape, model)
+            (total,) = totals
+            whole = replace(block, n_units=rows.n_users)
+            statistic.add(whole, totals, model)
             assert np.linalg.norm(total) <= 0.5
 
 
@@ -134,9 +137,8 @@ def test_gradients_on_factors_that_overflowed_stay_within_the_clip(factor):
 def test_every_number_of_a_private_algorithm_has_closed_ends(kind):
     for name, field in fields(kind).items():
         if field.get("type") in ("number", "integer"):
-            assert math.isfinite(field["minimum"]) and math.isfinite(
-                field["maximum"]
-            ), name
+            assert math.isfinite(field["minimum"]), name
+            assert math.isfinite(field["maximum"]), name
 
 
 @pytest.mark.parametrize(

@@ -66,7 +66,7 @@ def cases() -> Iterator[unittest.TestCase]:
         for n, case in enumerate(cases())
     ],
 )
-def test_their_tests_hold(
+def test_tests_of_dp_accounting_pass(
     case: unittest.TestCase, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(pld_privacy_accountant, "PLDAccountant", Adapter)

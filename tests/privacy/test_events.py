@@ -21,9 +21,11 @@ from dpmf_core.privacy.events import event_of_rows, ledger_rows
 from dpmf_core.privacy.failing_mechanisms import FailingGaussian
 from dpmf_core.privacy.mechanisms import MECHANISMS, Mechanism
 
-leaves = st.builds(
-    Gaussian, st.sampled_from([1.0, 2.0]), st.sampled_from("ab")
-) | st.builds(Laplace, st.sampled_from([1.0, 2.0]), st.sampled_from("ab"))
+multipliers = st.sampled_from([1.0, 2.0])
+names = st.sampled_from("ab")
+leaves = st.builds(Gaussian, multipliers, names) | st.builds(
+    Laplace, multipliers, names
+)
 events = st.recursive(
     leaves,
     lambda inner: (
@@ -45,23 +47,26 @@ def unrolled(event):
 
 @given(events)
 def test_normal_form_counts_every_release_once(event):
-    ledger, releases = normal_form(event), unrolled(event)
-    assert dict(ledger) == {leaf: releases.count(leaf) for leaf in releases}
-    assert [leaf for leaf, _ in ledger] == list(dict.fromkeys(releases))
+    ledger = normal_form(event)
+    releases = unrolled(event)
+    counts = {leaf: releases.count(leaf) for leaf in releases}
+    assert dict(ledger) == counts
+    in_order = list(dict.fromkeys(releases))
+    assert [leaf for leaf, _ in ledger] == in_order
     assert (
         normal_form(sequence(*(Repeat(leaf, count) for leaf, count in ledger)))
         == ledger
     )
 
 
-def test_structure_is_not_unrolled():
-    assert normal_form(Repeat(Repeat(Gaussian(1.0), 10**9), 10**9)) == (
-        (Gaussian(1.0), 10**18),
-    )
+def test_nested_repeats_are_not_unrolled():
+    nested = Repeat(Repeat(Gaussian(1.0), 10**9), 10**9)
+    assert normal_form(nested) == ((Gaussian(1.0), 10**18),)
 
 
-def test_nothing():
-    assert normal_form(NOTHING) == normal_form(Repeat(Gaussian(1.0), 0)) == ()
+def test_a_plan_of_nothing_has_no_releases():
+    assert normal_form(NOTHING) == ()
+    assert normal_form(Repeat(Gaussian(1.0), 0)) == ()
 
 
 @pytest.mark.parametrize("kind", [Gaussian, Laplace])
@@ -71,7 +76,8 @@ def test_nothing():
 @pytest.mark.parametrize("value", [0.0, -1.0, math.nan, math.inf])
 def test_a_release_without_noise_or_scale_is_refused(kind, field, value):
     with pytest.raises(ValueError):
-        kind(**({"noise_multiplier": 1.0} | {field: value}))
+        parameters = {"noise_multiplier": 1.0, field: value}
+        kind(**parameters)
 
 
 @pytest.mark.parametrize("count", [-1, 1.5, math.nan])
@@ -81,7 +87,7 @@ def test_a_count_is_a_whole_number(count):
 
 
 @pytest.mark.parametrize("stranger", [None, "Gaussian", 3])
-def test_what_is_no_event_is_an_error(stranger):
+def test_an_object_that_is_no_event_is_an_error(stranger):
     with pytest.raises(TypeError):
         normal_form(sequence(Gaussian(1.0), stranger))
 
@@ -101,11 +107,14 @@ def test_every_kind_of_mechanism_is_registered_once_and_complete():
     complete = {
         kind for kind in kinds_below(Mechanism) if not inspect.isabstract(kind)
     } - {FailingGaussian}
-    assert complete == set(MECHANISMS.values()) and len(MECHANISMS) == len(complete)
-    assert all(name == kind.mechanism for name, kind in MECHANISMS.items())
+    assert complete == set(MECHANISMS.values())
+    assert len(MECHANISMS) == len(complete)
+    for name, kind in MECHANISMS.items():
+        assert name == kind.mechanism
 
 
 @given(events)
 def test_a_ledger_survives_json(event):
-    rows = json.loads(json.dumps(ledger_rows(normal_form(event))))
+    written = json.dumps(ledger_rows(normal_form(event)))
+    rows = json.loads(written)
     assert normal_form(event_of_rows(rows)) == normal_form(event)

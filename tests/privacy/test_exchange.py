@@ -54,16 +54,20 @@ SAMPLED_EVENT = kinds.SelfComposedDpEvent(
 
 @pytest.mark.parametrize("relation", Relation)
 @pytest.mark.parametrize("event", LEDGERS, ids=str)
-def test_their_accountant_finds_what_ours_finds(event, relation):
-    theirs = PLDAccountant().compose(to_dp_event(event, relation)).get_epsilon(1e-6)
-    assert theirs == pytest.approx(epsilon(event, 1e-6, relation), rel=2e-4)
+def test_dp_accounting_finds_the_same_epsilon(event, relation):
+    accountant = PLDAccountant().compose(to_dp_event(event, relation))
+    theirs = accountant.get_epsilon(1e-6)
+    ours = epsilon(event, 1e-6, relation)
+    assert theirs == pytest.approx(ours, rel=2e-4)
 
 
 @pytest.mark.parametrize("event", [*LEDGERS, NOTHING], ids=str)
-def test_there_and_back_costs_the_same(event):
-    content = json.loads(json.dumps(dp_event_to_json(to_dp_event(event))))
+def test_an_event_converted_there_and_back_costs_the_same(event):
+    written = json.dumps(dp_event_to_json(to_dp_event(event)))
+    content = json.loads(written)
     back = from_dp_event(dp_event_from_json(content))
-    assert epsilon(back, 1e-6) == pytest.approx(epsilon(event, 1e-6), rel=1e-9)
+    expected = epsilon(event, 1e-6)
+    assert epsilon(back, 1e-6) == pytest.approx(expected, rel=1e-9)
     # their multipliers are already those of one step between neighbours
     assert epsilon(back, 1e-6, Relation.REPLACE_ONE) == epsilon(back, 1e-6)
 
@@ -73,8 +77,10 @@ def test_another_tools_sampled_steps_are_accounted():
     expected = PLDAccountant().compose(SAMPLED_EVENT).get_epsilon(1e-5)
     assert dp_event_epsilon(SAMPLED_EVENT, 1e-5) == pytest.approx(expected, rel=1e-9)
     ours = to_dp_event(Repeat(Gaussian(20.0), 3))
-    together = dp_event_epsilon(kinds.ComposedDpEvent([SAMPLED_EVENT, ours]), 1e-5)
-    assert expected < together < expected + epsilon(Repeat(Gaussian(20.0), 3), 1e-5)
+    composed = kinds.ComposedDpEvent([SAMPLED_EVENT, ours])
+    together = dp_event_epsilon(composed, 1e-5)
+    of_ours = epsilon(Repeat(Gaussian(20.0), 3), 1e-5)
+    assert expected < together < expected + of_ours
     with pytest.raises(UnsupportedEvent, match="dp_event_epsilon"):
         from_dp_event(SAMPLED_EVENT)
     with pytest.raises(UnsupportedEvent):
@@ -86,7 +92,8 @@ def test_another_tools_sampled_steps_are_accounted():
 
 def test_sampling_without_replacement_is_accounted_under_replace_one():
     """A tenth of the rows a step: by the RDP accountant of dp_accounting, which alone has it."""
-    step = kinds.SampledWithoutReplacementDpEvent(1000, 100, kinds.GaussianDpEvent(2.0))
+    noise = kinds.GaussianDpEvent(2.0)
+    step = kinds.SampledWithoutReplacementDpEvent(1000, 100, noise)
     event = kinds.SelfComposedDpEvent(step, 20)
     theirs = RdpAccountant(neighboring_relation=NeighboringRelation.REPLACE_ONE)
     expected = theirs.compose(event).get_epsilon(1e-5)
@@ -97,7 +104,7 @@ def test_sampling_without_replacement_is_accounted_under_replace_one():
         dp_event_epsilon(event, 1e-5)
 
 
-def test_what_may_fail_has_no_event():
+def test_a_mechanism_that_may_fail_has_no_event():
     for event in (PaddedCount(4.0, failure_probability=1e-7), PosteriorSample(3.0)):
         with pytest.raises(UnsupportedEvent):
             to_dp_event(event)
@@ -127,7 +134,9 @@ def test_what_may_fail_has_no_event():
 )
 def test_a_file_that_is_no_ledger_is_refused(tmp_path, content, words):
     file = tmp_path / "l.json"
-    file.write_text(content if isinstance(content, str) else json.dumps(content))
+    if not isinstance(content, str):
+        content = json.dumps(content)
+    file.write_text(content)
     with pytest.raises(BadInput, match=words):
         read_ledger(file)
     with pytest.raises(BadInput):
@@ -137,7 +146,10 @@ def test_a_file_that_is_no_ledger_is_refused(tmp_path, content, words):
 def joint(z, gram_z, factor=None):
     """Right-hand sides with the joint factor of Lemma 8 next to Grams of this noise."""
     ratio = (gram_z / z) ** 2
-    gain = ratio / 4 if ratio <= 2 else 1 - 1 / ratio
+    if ratio <= 2:
+        gain = ratio / 4
+    else:
+        gain = 1 - 1 / ratio
     proved = min(math.sqrt(2 + 2 * gain), 2.0)
     return Gaussian(z, "sides", companion="grams", joint_factor=factor or proved)
 
@@ -151,23 +163,36 @@ def grams(z, factor=ROOT_OF_2):
 
 def read_back(event, folder):
     file = folder / "l.json"
-    file.write_text(json.dumps({"ledger": ledger_rows(normal_form(event))}))
+    rows = ledger_rows(normal_form(event))
+    file.write_text(json.dumps({"ledger": rows}))
     return normal_form(read_ledger(file))
 
 
 PROVED = {
     "of the same ratio": sequence(Repeat(grams(6.0), 3), Repeat(joint(4.0, 6.0), 3)),
     "of less noise": sequence(grams(5.0), joint(4.0, 6.0)),
-    "a pair each": sequence(grams(6.0), grams(3.0), joint(4.0, 3.0), joint(4.0, 6.0)),
+    "a pair each": sequence(
+        grams(6.0),
+        grams(3.0),
+        joint(4.0, 3.0),
+        joint(4.0, 6.0),
+    ),
     "with no factor": sequence(grams(60.0), Gaussian(4.0, "sides")),
     "the factor alone": sequence(grams(60.0), joint(4.0, 6.0, factor=2.0)),
 }
 UNPROVED = {
     "of more noise": sequence(grams(6.1), joint(4.0, 6.0)),
     "one with more noise": sequence(
-        grams(6.0), grams(60.0), Repeat(joint(4.0, 6.0), 2)
+        grams(6.0),
+        grams(60.0),
+        Repeat(joint(4.0, 6.0), 2),
     ),
-    "two for one": sequence(grams(3.0), grams(60.0), joint(4.0, 3.0), joint(4.0, 6.0)),
+    "two for one": sequence(
+        grams(3.0),
+        grams(60.0),
+        joint(4.0, 3.0),
+        joint(4.0, 6.0),
+    ),
     "below any": sequence(grams(0.001), joint(4.0, 6.0, factor=1.41)),
     "of another kind": sequence(on_grids(grams(6.0)), joint(4.0, 6.0)),
     "which move less": sequence(grams(6.0, factor=1.0), joint(4.0, 6.0)),
@@ -196,6 +221,9 @@ def test_the_ledger_of_a_run_is_read(name, gram_share, discrete, tmp_path):
         name, {"gram_share": gram_share, "steps": 3}
     )
     plan = algorithm.plan(Shape(900, 40, (1.0, 5.0)), 3.0)
-    event = on_grids(plan) if discrete else plan
+    if discrete:
+        event = on_grids(plan)
+    else:
+        event = plan
     assert any(leaf.joint_factor for leaf, _ in normal_form(event))
     assert read_back(event, tmp_path) == normal_form(event)

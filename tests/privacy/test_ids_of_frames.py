@@ -12,7 +12,10 @@ from dpmf_core.data.ids import canonical_texts
 from dpmf_core.data.splits import SplitSpec, split
 
 BOUNDS = (0.5, 5.0)
-USERS, ITEMS, EACH, CAP = 2_000, 40, 10, 2
+USERS = 2_000
+ITEMS = 40
+EACH = 10
+CAP = 2
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +65,18 @@ NEIGHBOURS = {
 
 def capped_counts(ratings):
     (block,) = in_memory(ratings).blocks
-    return np.bincount(ratings.items[capped_ratings(block, CAP, 5)], minlength=ITEMS)
+    rows = capped_ratings(block, CAP, 5)
+    return np.bincount(ratings.items[rows], minlength=ITEMS)
 
 
 @pytest.mark.filterwarnings("ignore::dpmf_core.base.errors.RowsChanged")
 @pytest.mark.parametrize("change", NEIGHBOURS.values(), ids=NEIGHBOURS)
 def test_a_capped_count_moves_by_no_more_than_declared(frame, change):
-    ratings, neighbour = (ratings_of(data, BOUNDS) for data in (frame, change(frame)))
+    ratings = ratings_of(frame, BOUNDS)
+    neighbour = ratings_of(change(frame), BOUNDS)
     assert neighbour.labels == ratings.labels
-    moved = np.linalg.norm(capped_counts(ratings) - capped_counts(neighbour))
+    difference = capped_counts(ratings) - capped_counts(neighbour)
+    moved = np.linalg.norm(difference)
     assert moved <= CappedCounts(CAP).sensitivity
     assert np.isin(ratings.user_keys, neighbour.user_keys).all()
 
@@ -81,21 +87,24 @@ def test_everybody_elses_ratings_stay_in_their_part_of_a_split(frame, change):
     spec = SplitSpec(test_fraction=0.3)
     trained = []
     for data in (frame, change(frame)):
-        train = split(ratings_of(data, BOUNDS), spec, 7).train
-        rows = zip(
-            train.user_keys[train.users].tolist(), train.items.tolist(), strict=True
-        )
+        ratings = ratings_of(data, BOUNDS)
+        train = split(ratings, spec, 7).train
+        users = train.user_keys[train.users].tolist()
+        rows = zip(users, train.items.tolist(), strict=True)
         trained.append(set(rows))
     assert len(trained[0] ^ trained[1]) <= 1
 
 
 def folds_of(frame):
     """The pairs in each fold."""
-    pairs = np.column_stack([canonical_texts(frame[role]) for role in ("user", "item")])
-    return [set(map(tuple, pairs[test])) for _, test in RatingFolds(3).split(frame)]
+    columns = [canonical_texts(frame[role]) for role in ("user", "item")]
+    pairs = np.column_stack(columns)
+    folds = RatingFolds(3).split(frame)
+    return [set(map(tuple, pairs[test])) for _, test in folds]
 
 
 @pytest.mark.parametrize("change", NEIGHBOURS.values(), ids=NEIGHBOURS)
 def test_everybody_elses_ratings_stay_in_their_fold(frame, change):
     folds = zip(folds_of(frame), folds_of(change(frame)), strict=True)
-    assert sum(len(before ^ after) for before, after in folds) <= 1
+    n_moved = sum(len(before ^ after) for before, after in folds)
+    assert n_moved <= 1

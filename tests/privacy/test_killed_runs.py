@@ -48,7 +48,8 @@ def left_by_kills(account, monkeypatch):
 
 
 def cost(charges, relation):
-    return total(charges, Budget(epsilon=1.0, delta=DELTA, relation=relation)).epsilon
+    budget = Budget(epsilon=1.0, delta=DELTA, relation=relation)
+    return total(charges, budget).epsilon
 
 
 def require_enough(account, moments):
@@ -102,7 +103,8 @@ def test_a_killed_run_costs_no_less_than_the_finished_one(
 def test_a_killed_run_on_images_costs_no_less(
     name, released, relation, account, left_by_kills
 ):
-    images = Samples.of(np.random.default_rng(0).random((30, 16)), image=(4, 4))
+    X = np.random.default_rng(0).random((30, 16))
+    images = Samples.of(X, image=(4, 4))
     run = spec(name, relation, **released)
     run = run.model_copy(
         update={"data": run.data.model_copy(update={"top_items": None})}
@@ -119,7 +121,8 @@ def test_a_killed_selection_costs_no_less(relation, account, left_by_kills):
         search={"prior_deviation": (0.1, 1.0)},
         budget={"epsilon": 1.0, "delta": DELTA / 10, "relation": relation},
     )
-    PrivateSelection.parse(searches=(search,), trials=3.0).measure()
+    selection = PrivateSelection.parse(searches=(search,), trials=3.0)
+    selection.measure()
     require_enough(account, left_by_kills)
 
 

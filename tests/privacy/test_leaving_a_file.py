@@ -22,7 +22,9 @@ from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.privacy.mechanisms import DisjointGroup
 from dpmf_datasets import session_files
 
-USERS, ITEMS, EACH = 120, 60, 30
+USERS = 120
+ITEMS = 60
+EACH = 30
 BOUNDS = (1.0, 5.0)
 # the first of all ids, so that all others move up when she leaves
 ALONE = {"user": "u000"}
@@ -30,16 +32,12 @@ ALONE = {"user": "u000"}
 
 def table():
     rng = np.random.default_rng(3)
-    rows = [
-        (
-            f"u{user:03}",
-            f"film{item:02}",
-            int(rng.integers(1, 6)),
-            int(rng.integers(10**9)),
-        )
-        for user in range(USERS)
-        for item in rng.permutation(ITEMS)[:EACH]
-    ]
+    rows = []
+    for user in range(USERS):
+        for item in rng.permutation(ITEMS)[:EACH]:
+            stars = int(rng.integers(1, 6))
+            time = int(rng.integers(10**9))
+            rows.append((f"u{user:03}", f"film{item:02}", stars, time))
     return pd.DataFrame(rows, columns=["user", "item", "rating", "time"])
 
 
@@ -83,7 +81,8 @@ def of_parts(frame, folder):
 def of_upload(frame, folder):
     content = frame.to_csv(index=False).encode()
     low, high = BOUNDS
-    upload = session_files.read(content, "table.csv", {"bounds": f"{low:g},{high:g}"})
+    bounds = {"bounds": f"{low:g},{high:g}"}
+    upload = session_files.read(content, "table.csv", bounds)
     return datasets.load(upload.entry.id)
 
 
@@ -119,7 +118,8 @@ def pair(request, tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("DPMF_DATA", str(folder / "data"))
         both = reader(table(), folder), reader(change(table()), folder)
-        assert both[0].shape == both[1].shape and both[0].labels == both[1].labels
+        assert both[0].shape == both[1].shape
+        assert both[0].labels == both[1].labels
         yield *both, change is replaced
 
 
@@ -130,8 +130,12 @@ def relative_move(pair, statistic, *shared):
         totals = statistic.empty(ratings.shape, *shared)
         statistic.add(block_of(ratings), totals, *shared)
         sums.append(np.concatenate(totals))
-    factor = statistic.replace_one_factor if pair[2] else 1.0
-    return float(np.linalg.norm(sums[0] - sums[1])) / (statistic.sensitivity * factor)
+    if pair[2]:
+        factor = statistic.replace_one_factor
+    else:
+        factor = 1.0
+    moved = float(np.linalg.norm(sums[0] - sums[1]))
+    return moved / (statistic.sensitivity * factor)
 
 
 def block_of(ratings):
@@ -143,15 +147,16 @@ OFFSETS = (1.0, np.ones(ITEMS), np.full(ITEMS, 3.0))
 
 
 @pytest.mark.parametrize("kind", ["random", "per-user", "time", "users"])
-def test_after_a_split(pair, kind):
+def test_the_rows_of_others_stay_after_a_split(pair, kind):
     spec = SplitSpec(kind=kind, test_fraction=0.3, validation_fraction=0.2)
-    first, second = (split(ratings, spec, 7) for ratings in pair[:2])
+    first = split(pair[0], spec, 7)
+    second = split(pair[1], spec, 7)
     for part in ("train", "history", "validation", "test"):
         parts = getattr(first, part), getattr(second, part), pair[2]
         assert relative_move(parts, SumsAndCounts(), *OFFSETS) <= 1
 
 
-def test_after_a_sample_of_each_users_ratings(pair):
+def test_the_rows_of_others_stay_after_a_sample_of_ratings(pair):
     few = pair[0].most_per_user(5), pair[1].most_per_user(5), pair[2]
     assert relative_move(few, SumsAndCounts(), *OFFSETS) <= 1
     entries_by_file = [capped_ratings(block_of(ratings), 10, 5) for ratings in pair[:2]]
@@ -159,36 +164,38 @@ def test_after_a_sample_of_each_users_ratings(pair):
         np.bincount(ratings.items[entries], minlength=ITEMS)
         for ratings, entries in zip(pair[:2], entries_by_file, strict=True)
     ]
-    factor = CappedCounts(10).replace_one_factor if pair[2] else 1.0
-    assert (
-        np.linalg.norm(counts[0] - counts[1]) <= CappedCounts(10).sensitivity * factor
-    )
+    if pair[2]:
+        factor = CappedCounts(10).replace_one_factor
+    else:
+        factor = 1.0
+    moved = np.linalg.norm(counts[0] - counts[1])
+    assert moved <= CappedCounts(10).sensitivity * factor
 
 
-def test_in_disjoint_groups(pair):
-    groups = [DisjointGroup(number, 5) for number in range(5)]
-    moves = [
-        relative_move(
-            (*(members(block_of(it), group).rows for it in pair[:2]), False),
-            SumsAndCounts(),
-            *OFFSETS,
-        )
-        for group in groups
-    ]
-    assert sum(move > 0 for move in moves) <= (2 if pair[2] else 1)
+def test_the_rows_of_others_stay_in_disjoint_groups(pair):
+    moves = []
+    for number in range(5):
+        group = DisjointGroup(number, 5)
+        first = members(block_of(pair[0]), group).rows
+        second = members(block_of(pair[1]), group).rows
+        rows = (first, second, False)
+        moves.append(relative_move(rows, SumsAndCounts(), *OFFSETS))
+    n_moved = sum(move > 0 for move in moves)
+    assert n_moved <= (2 if pair[2] else 1)
     assert max(moves) <= 2
 
 
 def test_keyed_by_places_the_same_file_would_move_much_further(tmp_path):
     """The test above can fail: this is what it is there for."""
-    ratings = of_path(table(), tmp_path), of_path(without(table()), tmp_path)
-    without_keys = [replace(it, user_keys=None) for it in ratings]
-    first, second = (
-        split(it, SplitSpec(test_fraction=0.3), 7).train for it in without_keys
-    )
-    assert relative_move((first, second, False), SumsAndCounts(), *OFFSETS) > 3
+    trained = []
+    for content in (table(), without(table())):
+        ratings = replace(of_path(content, tmp_path), user_keys=None)
+        spec = SplitSpec(test_fraction=0.3)
+        trained.append(split(ratings, spec, 7).train)
+    assert relative_move((*trained, False), SumsAndCounts(), *OFFSETS) > 3
 
 
-def test_how_many_items_there_are_does_not_say_which(tmp_path):
+def test_the_number_of_items_does_not_reveal_which(tmp_path):
     ratings = load_ratings(table(), tmp_path, "?bounds=1,5&users=200&items=80")
-    assert ratings.n_items == 80 and ITEMS_ARE_PUBLIC in ratings.assumptions
+    assert ratings.n_items == 80
+    assert ITEMS_ARE_PUBLIC in ratings.assumptions

@@ -34,7 +34,13 @@ from tests.support.gaussian import epsilon_of
 DELTA = 1e-5
 # noise multiplier of one Gaussian release that costs epsilon at delta 1e-5 (Balle & Wang 2018, to
 # four decimals)
-MULTIPLIERS = {0.5: 7.0318, 1.0: 3.7306, 2.0: 1.9938, 5.0: 0.8919, 10.0: 0.4999}
+MULTIPLIERS = {
+    0.5: 7.0318,
+    1.0: 3.7306,
+    2.0: 1.9938,
+    5.0: 0.8919,
+    10.0: 0.4999,
+}
 
 
 def run(epsilon, **more):
@@ -51,20 +57,22 @@ def run(epsilon, **more):
 
 def test_the_stricter_relation_counts_for_all():
     """Each release by its own replace-one factor."""
-    first = run(1.0, ledger=((Gaussian(4.0, replace_one_factor=math.sqrt(2)), 3),))
+    three = (Gaussian(4.0, replace_one_factor=math.sqrt(2)), 3)
+    first = run(1.0, ledger=(three,))
     sum_of_all = total([first, run(2.0, relation=Relation.REPLACE_ONE)])
     assert sum_of_all.relation is Relation.REPLACE_ONE
-    assert sum_of_all.epsilon == pytest.approx(
-        epsilon_of([4 / math.sqrt(2)] * 3 + [MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
-    )
+    multipliers = [4 / math.sqrt(2)] * 3 + [MULTIPLIERS[2.0] / 2]
+    expected = epsilon_of(multipliers, DELTA)
+    assert sum_of_all.epsilon == pytest.approx(expected, rel=1e-9)
 
 
 def test_laplace_noise_is_composed_with_gaussian():
     """Against a numerical integral over both losses."""
-    z, b, delta = 2.0, 1.5, 1e-4
-    sum_of_all = total(
-        [run(2.0, ledger=((Gaussian(z), 1), (Laplace(b), 1)), delta=delta)]
-    )
+    z = 2.0
+    b = 1.5
+    delta = 1e-4
+    ledger = ((Gaussian(z), 1), (Laplace(b), 1))
+    sum_of_all = total([run(2.0, ledger=ledger, delta=delta)])
 
     def delta_at(epsilon):
         x = np.linspace(-30, 30, 200_001)
@@ -106,11 +114,13 @@ def test_what_has_no_epsilon_is_listed_and_not_covered():
 
 def test_a_private_selection_is_added_at_its_own_delta():
     selection = run(1.0, ledger=(), price=(2.59, 4.0))
-    assert total([selection]).epsilon == 2.59 and total([selection]).delta == DELTA
+    assert total([selection]).epsilon == 2.59
+    assert total([selection]).delta == DELTA
     both = total([selection, run(2.0)])
     assert both.delta == pytest.approx(2 * DELTA)
     assert both.epsilon == pytest.approx(2.59 + 2.0, abs=1e-3)
-    under_replacement = total([selection, run(2.0, relation=Relation.REPLACE_ONE)])
+    replacement = run(2.0, relation=Relation.REPLACE_ONE)
+    under_replacement = total([selection, replacement])
     assert under_replacement.epsilon == pytest.approx(
         4.0 + epsilon_of([MULTIPLIERS[2.0] / 2], DELTA), rel=1e-9
     )
@@ -131,9 +141,10 @@ def test_the_filter_is_exact_for_gaussian_noise():
 
 
 def test_a_run_for_the_whole_budget_enters():
-    check([], [run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], BUDGET)
+    whole = run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))
+    check([], [whole], BUDGET)
     with pytest.raises(BadInput, match="budget"):
-        check([run(2.0, ledger=((Gaussian(1 / BUDGET.mu), 1),))], [run(0.5)], BUDGET)
+        check([whole], [run(0.5)], BUDGET)
 
 
 def test_the_budgets_relation_decides():
@@ -151,25 +162,24 @@ def test_the_budgets_relation_decides():
 def test_a_pure_epsilon_is_bounded_by_a_gaussian_curve(epsilon):
     """Tests under the bound err no more than randomised response, and once exactly as much."""
     bound = squared_mu(PosteriorSample(1 / epsilon), Relation.ADD_REMOVE)
-    assert bound is not None and bound == squared_mu(
-        Laplace(1 / epsilon), Relation.ADD_REMOVE
-    )
+    assert bound is not None
+    assert bound == squared_mu(Laplace(1 / epsilon), Relation.ADD_REMOVE)
     alarms = np.linspace(0, 1, 20_001)
-    pure = np.maximum(
-        0, np.maximum(1 - np.exp(epsilon) * alarms, np.exp(-epsilon) * (1 - alarms))
-    )
+    by_misses = 1 - np.exp(epsilon) * alarms
+    by_alarms = np.exp(-epsilon) * (1 - alarms)
+    pure = np.maximum(0, np.maximum(by_misses, by_alarms))
     gaussian = norm.cdf(norm.ppf(1 - alarms) - math.sqrt(bound))
     assert (gaussian <= pure + 1e-12).all()
     meeting = 1 / (1 + math.exp(epsilon))
-    assert norm.cdf(norm.isf(meeting) - math.sqrt(bound)) == pytest.approx(
-        meeting, rel=1e-6
-    )
+    curve = norm.cdf(norm.isf(meeting) - math.sqrt(bound))
+    assert curve == pytest.approx(meeting, rel=1e-6)
 
 
 def test_discrete_noise_enters_a_budget_by_its_continuous_noise():
     grid = run(2.0, ledger=normal_form(on_grids(Gaussian(4.0))))
     mu = 1.001 / 4.0
-    check([], [grid], AccountBudget(epsilon=gaussian_epsilon(mu, DELTA), delta=DELTA))
+    epsilon = gaussian_epsilon(mu, DELTA)
+    check([], [grid], AccountBudget(epsilon=epsilon, delta=DELTA))
     with pytest.raises(BadInput):
         check(
             [],
@@ -180,7 +190,11 @@ def test_discrete_noise_enters_a_budget_by_its_continuous_noise():
 
 @pytest.mark.parametrize(
     "uncovered",
-    [Charge("ALS"), run(10.0, status=Status.UNPROVEN), run(1.0, unit="rating")],
+    [
+        Charge("ALS"),
+        run(10.0, status=Status.UNPROVEN),
+        run(1.0, unit="rating"),
+    ],
     ids=["no privacy", "no proof", "a smaller unit"],
 )
 def test_what_has_no_epsilon_is_refused_under_a_budget(uncovered):
@@ -188,9 +202,8 @@ def test_what_has_no_epsilon_is_refused_under_a_budget(uncovered):
         check([run(2.0)], [uncovered], BUDGET)
     # what was drawn before stays drawn
     check([run(2.0), uncovered], [run(0.5)], BUDGET)
-    check(
-        [run(2.0)], [uncovered], BUDGET.model_copy(update={"allow_unprotected": True})
-    )
+    open_budget = BUDGET.model_copy(update={"allow_unprotected": True})
+    check([run(2.0)], [uncovered], open_budget)
 
 
 def test_the_total_says_by_which_rule_it_was_composed():
@@ -199,13 +212,13 @@ def test_the_total_says_by_which_rule_it_was_composed():
         "another", normal_form(on_grids(Gaussian(3.0))), Status.PROVEN, delta=1e-5
     )
     selection = Charge("selection", (), Status.PROVEN, delta=1e-5, price=(1.0, 2.0))
-    assert [
-        total(charges).rule
-        for charges in ([], [plain], [plain, grid], [plain, selection])
-    ] == ["exact", "exact", "at most", "at most"]
+    rules = []
+    for charges in ([], [plain], [plain, grid], [plain, selection]):
+        rules.append(total(charges).rule)
+    assert rules == ["exact", "exact", "at most", "at most"]
 
 
-def test_a_row_more_is_another_person_s_data_replaced():
+def test_one_more_row_replaces_the_data_of_another_person():
     """What protected people moves as far as a replaced person moves it."""
     person = Charge(
         "one",
@@ -217,18 +230,16 @@ def test_a_row_more_is_another_person_s_data_replaced():
     row = Charge(
         "another", normal_form(Gaussian(50.0)), Status.PROVEN, "document", DELTA
     )
-    assert total([person, row]).epsilon == pytest.approx(
-        epsilon_of([2.0 / 1.4, 50.0], DELTA), rel=1e-9
-    )
-    assert total([person]).epsilon == pytest.approx(epsilon_of([2.0], DELTA), rel=1e-9)
-    budget = AccountBudget(epsilon=total([person, row]).epsilon * 1.001, delta=DELTA)
+    epsilon = total([person, row]).epsilon
+    expected = epsilon_of([2.0 / 1.4, 50.0], DELTA)
+    assert epsilon == pytest.approx(expected, rel=1e-9)
+    expected = epsilon_of([2.0], DELTA)
+    assert total([person]).epsilon == pytest.approx(expected, rel=1e-9)
+    budget = AccountBudget(epsilon=epsilon * 1.001, delta=DELTA)
     check([person], [row], budget)
     with pytest.raises(BadInput):
-        check(
-            [person],
-            [row],
-            AccountBudget(epsilon=total([person, row]).epsilon * 0.999, delta=DELTA),
-        )
+        too_small = AccountBudget(epsilon=epsilon * 0.999, delta=DELTA)
+        check([person], [row], too_small)
 
 
 def test_failing_releases_beside_too_much_other_noise_are_not_forgotten():
@@ -237,4 +248,6 @@ def test_failing_releases_beside_too_much_other_noise_are_not_forgotten():
     alone = total(
         [Charge("names", normal_form(names), Status.PROVEN, delta=5e-6)]
     ).epsilon
-    assert total([Charge("both", both, Status.PROVEN, delta=5e-6)]).epsilon >= alone
+    charge = Charge("both", both, Status.PROVEN, delta=5e-6)
+    epsilon = total([charge]).epsilon
+    assert epsilon >= alone

@@ -14,7 +14,8 @@ def key_of(cipher_key, counter=0):
 
 
 def raw(stream, count):
-    return stream.generator().bit_generator.random_raw(count).astype("<u8").tobytes()
+    words = stream.generator().bit_generator.random_raw(count)
+    return words.astype("<u8").tobytes()
 
 
 def test_the_cipher_is_aes():
@@ -24,7 +25,8 @@ def test_the_cipher_is_aes():
         raw(Secret(key_of("000102030405060708090a0b0c0d0e0f", block)), 2).hex()
         == "69c4e0d86a7b0430d8cdb78070b4c55a"
     )
-    assert raw(Secret(bytes(KEY_BYTES)), 2).hex() == "66e94bd4ef8a2c3b884cfa59ca342b2e"
+    block = raw(Secret(bytes(KEY_BYTES)), 2)
+    assert block.hex() == "66e94bd4ef8a2c3b884cfa59ca342b2e"
 
 
 def test_a_stream_is_the_cipher_of_consecutive_counters():
@@ -32,10 +34,9 @@ def test_a_stream_is_the_cipher_of_consecutive_counters():
     for first in (0, 2**64 - 3, 2**128 - 3):
         long = raw(Secret(key_of("ab" * 16, first)), 40)
         for step in (1, 2, 3, 4, 7, 19):
-            assert (
-                raw(Secret(key_of("ab" * 16, (first + step) % 2**128)), 2)
-                == long[16 * step : 16 * step + 16]
-            )
+            counter = (first + step) % 2**128
+            block = raw(Secret(key_of("ab" * 16, counter)), 2)
+            assert block == long[16 * step : 16 * step + 16]
 
 
 def test_no_two_streams_share_a_counter():
@@ -45,18 +46,19 @@ def test_no_two_streams_share_a_counter():
     for child in root.spawn(5):
         family += [child, *child.spawn(4), *child.spawn(3)]
     family += root.spawn(2)
-    starts = [
-        entry.generator().bit_generator.state["s"]["counter"][:2] for entry in family
-    ]
-    counters = [
-        (int(low) + (int(high) << 64) - 2**127 - 5) % 2**128 for low, high in starts
-    ]
+    counters = []
+    for stream in family:
+        state = stream.generator().bit_generator.state
+        low, high = state["s"]["counter"][:2]
+        counter = int(low) + (int(high) << 64)
+        counters.append((counter - 2**127 - 5) % 2**128)
     # the bit generator counts a block ahead
     offsets = {(counter + 2**63) // 2**64 for counter in counters}
-    assert len(offsets) == len(family) == 5 * 8 + 3
-    assert all(
-        abs(counter - ((counter + 2**63) // 2**64 << 64)) < 16 for counter in counters
-    )
+    assert len(offsets) == 5 * 8 + 3
+    assert len(family) == 5 * 8 + 3
+    for counter in counters:
+        nearest = (counter + 2**63) // 2**64 << 64
+        assert abs(counter - nearest) < 16
 
 
 def test_a_third_generation_or_too_many_children_are_refused():
@@ -96,7 +98,8 @@ def test_private_noise_needs_no_stream_of_numpy(monkeypatch):
     for name in streams.split():
         monkeypatch.setattr(np.random, name, refuse)
     noise = Noise(PLAN)
-    assert noise.vector("sums", np.zeros(10), sensitivity=1.0).std() > 0
+    draws = noise.vector("sums", np.zeros(10), sensitivity=1.0)
+    assert draws.std() > 0
     release = noise.release("sums", sensitivity=1.0, size=10)
     assert release.symmetric(np.zeros((4, 4))).std() > 0
     assert noise.sampler("factors")((5,)).std() > 0
@@ -116,9 +119,7 @@ def test_a_seed_draws_what_it_always_drew():
         expected,
     )
     sampler = Noise(PLAN, np.random.SeedSequence(7)).sampler("factors")
-    assert np.array_equal(
-        sampler((50,)),
-        np.random.Generator(
-            np.random.SFC64(np.random.SeedSequence(7).spawn(1)[0])
-        ).standard_normal(50),
-    )
+    stream = np.random.SeedSequence(7).spawn(1)[0]
+    generator = np.random.Generator(np.random.SFC64(stream))
+    expected = generator.standard_normal(50)
+    assert np.array_equal(sampler((50,)), expected)

@@ -22,9 +22,8 @@ BUDGET = {"epsilon": 1.0, "delta": 1e-5}
 DELTA = 1e-5
 EACH = 1 / mu_of(1.0, DELTA)  # the noise multiplier at epsilon 1
 TWICE = epsilon_of([EACH, EACH], DELTA)
-CHARGE = Charge(
-    "one release", ((Gaussian(EACH, "a", 1.0), 1),), Status.PROVEN, delta=DELTA
-)
+LEDGER_OF_CHARGE = ((Gaussian(EACH, "a", 1.0), 1),)
+CHARGE = Charge("one release", LEDGER_OF_CHARGE, Status.PROVEN, delta=DELTA)
 
 
 @pytest.fixture(autouse=True)
@@ -38,11 +37,11 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def frame():
     rng = np.random.default_rng(3)
-    rows = [
-        (u + 1, f"film {i}", int(rng.integers(1, 6)))
-        for u in range(40)
-        for i in range(u % 9)
-    ]
+    rows = []
+    for u in range(40):
+        for i in range(u % 9):
+            stars = int(rng.integers(1, 6))
+            rows.append((u + 1, f"film {i}", stars))
     return pd.DataFrame(rows, columns=["user", "item", "rating"])
 
 
@@ -58,7 +57,8 @@ def shown(*owned):
 
 @pytest.mark.parametrize("first", ["file", "frame"])
 def test_a_file_and_a_frame_of_the_same_rows_have_one_account(first, path, frame):
-    as_frame = frame.astype({"user": float}).rename(columns={"rating": "stars"})
+    as_frame = frame.astype({"user": float})
+    as_frame = as_frame.rename(columns={"rating": "stars"})
     columns = {"rating": "stars"}
 
     def fit_file():
@@ -67,7 +67,10 @@ def test_a_file_and_a_frame_of_the_same_rows_have_one_account(first, path, frame
     def fit_frame():
         dpmf.fit(as_frame, BIAS, **BUDGET, bounds=(1, 5), columns=columns)
 
-    order = [fit_file, fit_frame] if first == "file" else [fit_frame, fit_file]
+    if first == "file":
+        order = [fit_file, fit_frame]
+    else:
+        order = [fit_frame, fit_file]
     for fit in order:
         fit()
     of_file = dpmf.account(path)
@@ -98,7 +101,8 @@ def test_shuffled_rows_in_another_file_join_too(path, frame, tmp_path):
 def test_other_rows_have_another_account(path, frame):
     dpmf.fit(path, BIAS, **BUDGET)
     changed = frame.copy()
-    changed.loc[0, "rating"] = 1 + changed.loc[0, "rating"] % 5
+    stars = changed.loc[0, "rating"]
+    changed.loc[0, "rating"] = 1 + stars % 5
     for other in (frame.iloc[1:], changed):
         assert shown(dpmf.account(other, bounds=(1, 5))) == [0.0]
 
@@ -117,7 +121,8 @@ def test_an_account_that_was_removed_joins_again_when_a_stored_run_is_shown(
     dpmf.fit(path, BIAS, **BUDGET)
     dpmf.account(path).forget()
     dpmf.fit(path, BIAS, **BUDGET)
-    assert shown(dpmf.account(frame, bounds=(1, 5))) == pytest.approx([1.0], rel=1e-6)
+    account = dpmf.account(frame, bounds=(1, 5))
+    assert shown(account) == pytest.approx([1.0], rel=1e-6)
 
 
 def test_what_is_made_of_ratings_keeps_their_digest(frame):
@@ -132,7 +137,8 @@ def test_what_is_made_of_ratings_keeps_their_digest(frame):
         of_ratings(whole).rows([0, 1]),
         of_ratings(whole).features(np.array([1, 0])),
     ]
-    assert {part.row_digest for part in parts} == {whole.row_digest}
+    row_digests = {part.row_digest for part in parts}
+    assert row_digests == {whole.row_digest}
 
 
 def test_a_matrix_has_the_digest_of_a_frame_with_its_numbers():
@@ -145,7 +151,8 @@ def test_a_matrix_has_the_digest_of_a_frame_with_its_numbers():
 
 def test_the_order_of_samples_does_not_matter_and_their_values_do():
     X = np.random.default_rng(0).random((20, 16))
-    assert Samples.of(X).row_digest == Samples.of(X[::-1].copy()).row_digest
+    row_digest = Samples.of(X).row_digest
+    assert row_digest == Samples.of(X[::-1].copy()).row_digest
     swapped = X.copy()
     swapped[0, :2] = swapped[0, 1::-1]
     moved = X.copy()
@@ -158,7 +165,8 @@ def test_the_digest_tells_single_rows_apart():
     def ratings(*rows):
         users, items, values = zip(*rows, strict=True)
         shape = {"n_users": 3, "n_items": 3, "bounds": (1.0, 5.0)}
-        return Ratings.of(users, items, np.array(values, float), **shape).row_digest
+        values = np.array(values, float)
+        return Ratings.of(users, items, values, **shape).row_digest
 
     first = ratings((0, 1, 3), (2, 0, 4))
     others = [
@@ -175,9 +183,12 @@ def test_the_digest_tells_single_rows_apart():
 
 
 def upload(frame, name, owner):
-    separator = "\t" if name.endswith("tsv") else ","
-    content = frame.to_csv(index=False, sep=separator).encode()
-    return session_files.read(content, name, {"bounds": "1,5"}, owner=owner)
+    if name.endswith("tsv"):
+        separator = "\t"
+    else:
+        separator = ","
+    content = frame.to_csv(index=False, sep=separator)
+    return session_files.read(content.encode(), name, {"bounds": "1,5"}, owner=owner)
 
 
 def test_two_uploads_of_the_same_rows_join_within_one_session(frame):
@@ -189,7 +200,8 @@ def test_two_uploads_of_the_same_rows_join_within_one_session(frame):
     assert planning.account_of(mine[0].entry.id) == account_of(
         mine[0].data, lasting=False
     )
-    assert shown(*(account_of(one.data) for one in mine)) == pytest.approx([TWICE] * 2)
+    of_mine = [account_of(file.data) for file in mine]
+    assert shown(*of_mine) == pytest.approx([TWICE, TWICE])
     assert shown(account_of(other.data)) == pytest.approx([1.0])
 
 
@@ -209,16 +221,18 @@ def test_the_account_of_a_removed_upload_stays_while_its_rows_are_there_in_anoth
 def test_a_run_on_given_data_has_their_digest_in_its_receipt(frame):
     data = dpmf.load(frame, bounds=(1, 5))
     spec = RunSpec.of(dataset="mine", algorithm=BIAS, **BUDGET)
-    receipt = execution.run(spec, input_data=data).record.receipt
+    run = execution.run(spec, input_data=data)
+    receipt = run.record.receipt
     assert receipt.row_digest == data.row_digest
 
 
-def test_accounts_that_two_ways_lead_to_become_one(tmp_path):
+def test_accounts_reached_in_two_ways_become_one(tmp_path):
     """Two groups are joined when an account of both is charged."""
     file = tmp_path / "accounts.sqlite"
     Account(file, "a", together=("left",)).enter(CHARGE)
     Account(file, "b", together=("right",)).enter(CHARGE)
-    assert shown(Account(file, "a"), Account(file, "b")) == pytest.approx([1.0, 1.0])
+    both = shown(Account(file, "a"), Account(file, "b"))
+    assert both == pytest.approx([1.0, 1.0])
     Account(file, "c", together=("right", "left")).enter(CHARGE)
     three = epsilon_of([EACH] * 3, DELTA)
     for key in ("a", "b", "c", "left", "right"):

@@ -13,6 +13,7 @@ from dpmf_core.privacy import Gaussian, Laplace, UnsupportedEvent
 from dpmf_core.privacy.gaussian import gaussian_epsilon, log_delta
 from dpmf_core.privacy.selection import SHAPES, binomial, logarithmic, price_of_best
 from dpmf_core.privacy.selection_bound import gaussian_bound, log_profile
+from tests.support.gaussian import exact_delta
 
 TRIALS = (0.05, 0.3, 1.0, 4.0)  # mu; at 4 a trial costs epsilon 24 at delta 1e-5
 MEANS = (1.2, 5.0, 12.0)
@@ -37,14 +38,6 @@ def slope(shape, mean):
     return functions[shape]
 
 
-def exact_delta(mu, epsilon):
-    """Theorem 8 of Balle & Wang 2018 to 50 digits."""
-    with mpmath.workdps(50):
-        first = mpmath.ncdf(mpmath.mpf(mu) / 2 - mpmath.mpf(epsilon) / mu)
-        second = mpmath.ncdf(-mpmath.mpf(mu) / 2 - mpmath.mpf(epsilon) / mu)
-        return first - mpmath.exp(epsilon) * second
-
-
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("mean", MEANS)
 @pytest.mark.parametrize("trial", TRIALS)
@@ -56,13 +49,19 @@ def test_it_costs_more_than_the_best_by_its_own_likelihood(trial, mean, shape):
     derivative, nobody = slope(shape, mean)
     mu = bound(trial, shape, mean)
     t = np.linspace(-12 - trial, 12 + trial, 40_000)
-    ours = derivative(ndtr(t)) * norm.pdf(t) * (t[1] - t[0])
+    step = t[1] - t[0]
+    density = norm.pdf(t) * step
+    ours = derivative(ndtr(t)) * density
     for move in (trial, -trial):
-        theirs = derivative(ndtr(t - move)) * norm.pdf(t - move) * (t[1] - t[0])
-        for epsilon in (0.0, 0.3 * mu, mu, 2 * mu + mu * mu / 2, 4 * mu + mu * mu / 2):
-            none = max(0.0, nobody - math.exp(epsilon) * nobody)
-            lost = np.maximum(ours - math.exp(epsilon) * theirs, 0.0).sum() + none
-            gained = np.maximum(theirs - math.exp(epsilon) * ours, 0.0).sum() + none
+        moved = t - move
+        theirs = derivative(ndtr(moved)) * norm.pdf(moved) * step
+        twice = 2 * mu + mu * mu / 2
+        fourfold = 4 * mu + mu * mu / 2
+        for epsilon in (0.0, 0.3 * mu, mu, twice, fourfold):
+            factor = math.exp(epsilon)
+            none = max(0.0, nobody - factor * nobody)
+            lost = np.maximum(ours - factor * theirs, 0.0).sum() + none
+            gained = np.maximum(theirs - factor * ours, 0.0).sum() + none
             profile = math.exp(log_delta(mu, epsilon))
             assert max(lost, gained) <= profile * (1 + 1e-6)
 
@@ -72,7 +71,8 @@ def test_it_costs_more_than_the_best_by_its_own_likelihood(trial, mean, shape):
 @pytest.mark.parametrize("trial", TRIALS)
 @pytest.mark.parametrize("delta", [1e-3, 1e-6, 1e-12, 1e-30])
 def test_it_costs_no_less_than_the_price_at_any_delta(delta, trial, mean, shape):
-    price = price_of_best(Gaussian(1 / trial, "trial"), shape, mean, delta)
+    event = Gaussian(1 / trial, "trial")
+    price = price_of_best(event, shape, mean, delta)
     counted = gaussian_epsilon(bound(trial, shape, mean), delta)
     assert counted >= price * (1 - 1e-6)
 
@@ -83,7 +83,8 @@ def test_it_is_between_one_trial_and_all_possible_ones(trial, shape):
     mus = [bound(trial, shape, mean) for mean in MEANS]
     assert trial < mus[0] < mus[1] < mus[2]
     assert mus[1] < trial * math.sqrt(12)
-    nearly_one = gaussian_bound(Gaussian(1 / trial, "trial"), shape, 1 + 1e-3)
+    event = Gaussian(1 / trial, "trial")
+    nearly_one = gaussian_bound(event, shape, 1 + 1e-3)
     if shape in ("logarithmic", "geometric"):
         assert nearly_one == pytest.approx(trial, rel=0.03)
 
@@ -100,9 +101,9 @@ def test_the_profile_is_that_of_fifty_digits():
     ]
     for mu, epsilon in mus:
         value = float(log_profile(mu, np.array([epsilon]))[0])
-        assert value == pytest.approx(
-            float(mpmath.log(exact_delta(mu, epsilon))), abs=1e-7
-        )
+        with mpmath.workdps(50):
+            expected = float(mpmath.log(exact_delta(mu, epsilon)))
+        assert value == pytest.approx(expected, abs=1e-7)
 
 
 def test_other_noise_has_no_bound():
@@ -110,8 +111,9 @@ def test_other_noise_has_no_bound():
         gaussian_bound(Laplace(2.0, "trial"), "geometric", 10.0)
 
 
-def test_nothing_costs_nothing_and_too_much_has_none():
+def test_no_noise_costs_nothing_and_too_little_noise_has_no_bound():
     from dpmf_core.privacy import NOTHING
 
     assert gaussian_bound(NOTHING, "geometric", 10.0) == 0.0
-    assert math.isinf(gaussian_bound(Gaussian(1 / 190.0, "trial"), "geometric", 100.0))
+    trial = Gaussian(1 / 190.0, "trial")
+    assert math.isinf(gaussian_bound(trial, "geometric", 100.0))

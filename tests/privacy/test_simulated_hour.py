@@ -18,17 +18,12 @@ from dpmf_core.base.errors import Cancelled
 from dpmf_core.privacy import Noise, accounts
 from dpmf_core.runs import execution
 from dpmf_core.runs.specification import RunSpec
+from tests.support.gaussian import exact_delta
 
 DELTA = 1e-5
 EPSILONS = (0.3, 0.5, 1.0)
 BIAS = "private-bias"
 EVENTS = 20
-
-
-def delta_of(mu, epsilon):
-    first = mpmath.ncdf(mpmath.mpf(mu) / 2 - mpmath.mpf(epsilon) / mu)
-    second = mpmath.ncdf(-mpmath.mpf(mu) / 2 - mpmath.mpf(epsilon) / mu)
-    return first - mpmath.exp(epsilon) * second
 
 
 def solved(function, low, high):
@@ -50,35 +45,39 @@ def digits():
 
 def square_of(epsilon):
     """mu^2 of a run that costs epsilon at DELTA."""
-    low, high = mpmath.mpf("1e-4"), mpmath.mpf(20)
-    return solved(lambda mu: DELTA - delta_of(mu, epsilon), low, high) ** 2
+    low = mpmath.mpf("1e-4")
+    high = mpmath.mpf(20)
+    mu = solved(lambda mu: DELTA - exact_delta(mu, epsilon), low, high)
+    return mu**2
 
 
 def epsilon_of(squares):
     mu = mpmath.sqrt(sum(squares))
     if not mu:
         return 0.0
-    return float(
-        solved(
-            lambda epsilon: delta_of(mu, epsilon) - DELTA, mpmath.mpf(0), mpmath.mpf(90)
-        )
-    )
+
+    def excess(epsilon):
+        return exact_delta(mu, epsilon) - DELTA
+
+    return float(solved(excess, mpmath.mpf(0), mpmath.mpf(90)))
 
 
 class Hour:
     """What happens to one table, and what each account should hold of it."""
 
     def __init__(self, folder, seed):
-        self.folder, self.random = folder, random.Random(seed)
+        self.folder = folder
+        self.random = random.Random(seed)
         rng = np.random.default_rng(7)
-        rows = [
-            (u, f"f{i}", int(rng.integers(1, 6)))
-            for u in range(30)
-            for i in range(u % 8)
-        ]
+        rows = []
+        for u in range(30):
+            for i in range(u % 8):
+                stars = int(rng.integers(1, 6))
+                rows.append((u, f"f{i}", stars))
         self.frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
         self.frame.to_csv(folder / "a.csv", index=False)
-        self.frame.iloc[::-1].to_csv(folder / "b.tsv", sep="\t", index=False)
+        reverse = self.frame.iloc[::-1]
+        reverse.to_csv(folder / "b.tsv", sep="\t", index=False)
         self.paths = [f"{folder / name}?bounds=1,5" for name in ("a.csv", "b.tsv")]
         self.ledgers = [None, folder / "one.ledger", folder / "two.ledger"]
         # squares of mu by the name of a draw, so that each draw counts once in an account
@@ -92,29 +91,35 @@ class Hour:
 
     def fit_file(self):
         """A stored run is drawn once, and enters every account under which it is shown."""
-        path, epsilon = self.random.choice(self.paths), self.random.choice(EPSILONS)
+        path = self.random.choice(self.paths)
+        epsilon = self.random.choice(EPSILONS)
         ledger = self.random.choice(self.ledgers)
         dpmf.fit(path, BIAS, epsilon=epsilon, delta=DELTA, ledger=ledger)
         if (path, epsilon) not in self.stored:
             self.stored[path, epsilon] = self.new_draw()
-        self.held[ledger][self.stored[path, epsilon]] = square_of(epsilon)
+        draw = self.stored[path, epsilon]
+        self.held[ledger][draw] = square_of(epsilon)
 
     def sweep_file(self):
-        path, ledger = self.random.choice(self.paths), self.random.choice(self.ledgers)
+        path = self.random.choice(self.paths)
+        ledger = self.random.choice(self.ledgers)
         dpmf.sweep(path, [BIAS], epsilons=EPSILONS, delta=DELTA, ledger=ledger)
         for epsilon in EPSILONS:
             if (path, epsilon) not in self.stored:
                 self.stored[path, epsilon] = self.new_draw()
-            self.held[ledger][self.stored[path, epsilon]] = square_of(epsilon)
+            draw = self.stored[path, epsilon]
+            self.held[ledger][draw] = square_of(epsilon)
 
     def fit_without_storing(self):
-        path, epsilon = self.random.choice(self.paths), self.random.choice(EPSILONS)
+        path = self.random.choice(self.paths)
+        epsilon = self.random.choice(EPSILONS)
         ledger = self.random.choice(self.ledgers)
         dpmf.fit(path, BIAS, epsilon=epsilon, delta=DELTA, ledger=ledger, keep=False)
         self.held[ledger][self.new_draw()] = square_of(epsilon)
 
     def fit_frame(self):
-        epsilon, ledger = self.random.choice(EPSILONS), self.random.choice(self.ledgers)
+        epsilon = self.random.choice(EPSILONS)
+        ledger = self.random.choice(self.ledgers)
         mixed = self.frame.sample(frac=1, random_state=self.n_draws)
         dpmf.fit(
             mixed, BIAS, epsilon=epsilon, delta=DELTA, bounds=(1, 5), ledger=ledger
@@ -167,7 +172,7 @@ class Hour:
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_account_of_an_hour(seed, tmp_path, monkeypatch):
+def test_the_account_of_an_hour_of_many_actions_is_exact(seed, tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "home"))
     monkeypatch.delenv("DPMF_CATALOGUE", raising=False)
     monkeypatch.delenv(accounts.LEDGER)

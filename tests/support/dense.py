@@ -70,6 +70,7 @@ def ridge_rows(
     """Dense float64 least squares, one row for each entry of `ridge`."""
     out = np.zeros((len(ridge), factors.shape[1]))
     for i, penalty in enumerate(ridge):
-        F, v = factors[columns[rows == i]], values[rows == i]
+        F = factors[columns[rows == i]]
+        v = values[rows == i]
         out[i] = np.linalg.solve(F.T @ F + base + penalty * np.eye(F.shape[1]), F.T @ v)
     return out

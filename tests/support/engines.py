@@ -45,7 +45,8 @@ class ThreadWorker(Worker):
 
     def __init__(self, n_workers: int) -> None:
         self.connection, self._theirs = Pipe()
-        self._sending, self._is_alive = threading.Lock(), True
+        self._sending = threading.Lock()
+        self._is_alive = True
         threading.Thread(target=self._serve, daemon=True).start()
 
     def _serve(self) -> None:

@@ -2,7 +2,9 @@
 
 import math
 from collections.abc import Iterable
+from typing import Any
 
+import mpmath
 from scipy.optimize import brentq
 from scipy.stats import norm
 
@@ -13,6 +15,15 @@ def delta_of(mu: float, epsilon: float) -> float:
         norm.cdf(mu / 2 - epsilon / mu)
         - math.exp(epsilon + float(norm.logcdf(-mu / 2 - epsilon / mu)))
     )
+
+
+def exact_delta(mu: Any, epsilon: Any) -> Any:
+    """`delta_of` in as many digits as mpmath has been set to."""
+    half = mpmath.mpf(mu) / 2
+    threshold = mpmath.mpf(epsilon) / mu
+    above = mpmath.ncdf(half - threshold)
+    below = mpmath.ncdf(-half - threshold)
+    return above - mpmath.exp(epsilon) * below
 
 
 def epsilon_of(multipliers: Iterable[float], delta: float) -> float:

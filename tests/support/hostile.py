@@ -27,20 +27,39 @@ from dpmf_datasets import sandbox, session_files
 
 SECONDS = 5
 TOKENS = (
-    *(
-        b"\x00",
-        b"\xff\xfe",
-        b"\xef\xbb\xbf",
-        b"nan",
-        b"-inf",
-        b"1e999",
-        b"9" * 40,
-        b"-0",
-    ),
-    *(b'"', b"'", b"\r", b"\n\n", b",,,,", b";", b"\t", b"=1+1", b"@SUM(A1)", b"../"),
-    *(b"/etc/passwd", b"C:\\", b"\\\\?\\", b"{", b"<script>", b"PK\x03\x04", b"PAR1"),
-    *(b"\x1f\x8b", b"user", b"rating", "Ж\u202e😀".encode(), b" " * 300),
-    *(b"\x80\x03cos\nsystem\n", b"\x7f\xff\xff\xff", b"\xff\xff\xff\xff"),
+    b"\x00",
+    b"\xff\xfe",
+    b"\xef\xbb\xbf",
+    b"nan",
+    b"-inf",
+    b"1e999",
+    b"9" * 40,
+    b"-0",
+    b'"',
+    b"'",
+    b"\r",
+    b"\n\n",
+    b",,,,",
+    b";",
+    b"\t",
+    b"=1+1",
+    b"@SUM(A1)",
+    b"../",
+    b"/etc/passwd",
+    b"C:\\",
+    b"\\\\?\\",
+    b"{",
+    b"<script>",
+    b"PK\x03\x04",
+    b"PAR1",
+    b"\x1f\x8b",
+    b"user",
+    b"rating",
+    "Ж\u202e😀".encode(),
+    b" " * 300,
+    b"\x80\x03cos\nsystem\n",
+    b"\x7f\xff\xff\xff",
+    b"\xff\xff\xff\xff",
 )
 
 
@@ -50,7 +69,10 @@ def _table(separator: str = ",", head: bool = True) -> bytes:
     if head:
         rows.writerow(["user", "item", "rating", "timestamp", "title"])
     for k in range(60):
-        user = f"u{k % 9}" if head else k % 9
+        if head:
+            user = f"u{k % 9}"
+        else:
+            user = k % 9
         rows.writerow([user, k % 7, 1 + k % 5, 1000 + k, f"Film, {k % 7}"])
     return out.getvalue().encode()
 
@@ -97,7 +119,10 @@ SOUND: dict[str, Callable[[], list[tuple[str, bytes]]]] = {
         ("a.parquet", _parquet()),
     ],
     "mat": lambda: [
-        *(("a.mat", _mat(*it)) for it in itertools.product((False, True), repeat=2)),
+        *(
+            ("a.mat", _mat(*flags))
+            for flags in itertools.product((False, True), repeat=2)
+        ),
         ("a.mat", _mat(False, False, "4")),
     ],
     "zip": lambda: [
@@ -121,7 +146,8 @@ def mutated(content: bytes, rng: np.random.Generator) -> bytes:
     for _ in range(int(rng.integers(1, 9))):
         if not buffer:
             break
-        at, length = int(rng.integers(len(buffer))), int(rng.geometric(0.08))
+        at = int(rng.integers(len(buffer)))
+        length = int(rng.geometric(0.08))
         match int(rng.integers(8)):
             case 0:
                 buffer[at] = int(rng.integers(256))
@@ -232,7 +258,8 @@ def _nested_zip(depth: int) -> bytes:
 
 def _far_cell() -> bytes:
     """A spreadsheet whose last cell is its only one beside the header."""
-    book, out = openpyxl.Workbook(), io.BytesIO()
+    book = openpyxl.Workbook()
+    out = io.BytesIO()
     book.active.append(["user", "item", "rating"])
     book.active.cell(1_048_576, 16_384, 1)
     book.save(out)
@@ -388,7 +415,8 @@ def read_damaged(kind: str, count: int, home: str) -> list[str]:
     files, which make scipy crash, are read in forks; the others in that process.
     """
     os.environ["DPMF_DATA"] = home
-    sandbox._run, sandbox.is_inside = run_in_fork, kind != "mat"
+    sandbox._run = run_in_fork
+    sandbox.is_inside = kind != "mat"
     signal.signal(signal.SIGPROF, _stop)
     for number, (name, content) in enumerate(SOUND[kind]()):
         read(name, content, facts(number))  # whatever is imported for it takes its time

@@ -17,13 +17,17 @@ def figure(text: str) -> float:
 
 def made_up(spec: RunSpec) -> Run:
     """A run of this specification with figures out of the air."""
-    kind, text = REGISTRY[spec.algorithm], spec.model_dump_json()
+    kind = REGISTRY[spec.algorithm]
+    text = spec.model_dump_json()
     guarantee = kind().guarantee()
     quarters = [
         {"from": 10.0**n, "to": 10.0 ** (n + 1), "rmse": figure(f"{text}{n}")}
         for n in range(4)
     ]
-    curve = "test_rmse" if kind.task == "ratings" else "objective"
+    if kind.task == "ratings":
+        curve = "test_rmse"
+    else:
+        curve = "objective"
     names = [
         curve,
         "train_rmse",
@@ -36,7 +40,8 @@ def made_up(spec: RunSpec) -> Run:
         key=hashlib.sha256(text.encode()).hexdigest()[:32],
         title=kind.title,
         parameters=dict(spec.parameters),
-        metrics={it: figure(text + it) for it in METRICS} | {"trivial_objective": 1.6},
+        metrics={metric: figure(text + metric) for metric in METRICS}
+        | {"trivial_objective": 1.6},
         buckets={"activity": quarters, "popularity": quarters},
         curves=[
             {"step": float(step)}

@@ -35,7 +35,8 @@ def messy_table(people: int = 1200, items: int = 60, seed: int = 0) -> MessyTabl
         for place in range(items)
     ]
     quality = {programme: draw.uniform(1.5, 4.5) for programme in programmes}
-    rows, dates = [], set()
+    rows = []
+    dates = set()
     for client in clients:
         for programme in draw.sample(programmes, draw.randint(5, items // 2)):
             rating = min(max(quality[programme] + draw.gauss(0, 0.8), 0.5), 5.0)

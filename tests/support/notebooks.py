@@ -33,11 +33,15 @@ def execute(text: str, folder: Path) -> NotebookOutput:
     place = {"metadata": {"path": str(folder)}}
     client = NotebookClient(book, timeout=300, resources=place, record_timing=False)
     client.execute(env={**os.environ, **ours, "PLOTLY_RENDERER": "plotly_mimetype"})
-    outputs = [it for cell in book.cells for it in cell.get("outputs", [])]
-    output = "".join(it.text for it in outputs if it.output_type == "stream")
-    data = [it.data for it in outputs if "data" in it]
+    outputs = [output for cell in book.cells for output in cell.get("outputs", [])]
+    output = "".join(
+        output.text for output in outputs if output.output_type == "stream"
+    )
+    data = [output.data for output in outputs if "data" in output]
     kind = "application/vnd.plotly.v1+json"
-    return NotebookOutput(output, [it[kind] for it in data if kind in it], book)
+    return NotebookOutput(
+        output, [shown[kind] for shown in data if kind in shown], book
+    )
 
 
 def kinds_of_outputs(book: Any) -> list[list[str]]:

@@ -18,7 +18,8 @@ class CountedParts(LazyParts):
     """Parts that note in `read` which of them were read."""
 
     def __init__(self, parts: Sequence[Part]) -> None:
-        self.parts, self.read = parts, list[int]()
+        self.parts = parts
+        self.read = list[int]()
 
     def __len__(self) -> int:
         return len(self.parts)

@@ -44,12 +44,10 @@ def text_of(image: str) -> str:
     ]
     n_blocks, length = BLOCKS[f"{version}{LEVELS[level_and_mask >> 3]}"]
     taken = [bits[at : at + 8] for at in range(0, 8 * n_blocks * length, 8)]
-    data = [
-        bit
-        for block in range(n_blocks)
-        for byte in taken[block::n_blocks]
-        for bit in byte
-    ]
+    data = []
+    for block in range(n_blocks):
+        for byte in taken[block::n_blocks]:
+            data.extend(byte)
     assert _number(data[:4]) == IN_BYTES
     end = 12 + 8 * _number(data[4:12])
     letters = [_number(data[at : at + 8]) for at in range(12, end, 8)]
@@ -85,7 +83,10 @@ def _data_places(size: int) -> list[tuple[int, int]]:
     is_function[-9:-4, -9:-4] = True  # the alignment pattern
     places = []
     for turn, right in enumerate([*range(size - 1, 6, -2), 5, 3, 1]):
-        rows = range(size) if turn % 2 else range(size - 1, -1, -1)
+        if turn % 2:
+            rows = range(size)
+        else:
+            rows = range(size - 1, -1, -1)
         places += [(row, column) for row in rows for column in (right, right - 1)]
     return [place for place in places if not is_function[place]]
 

@@ -14,8 +14,14 @@ WITHOUT_NOISE = " without noise"  # ends the id of a private method that has non
 def point(method: str, epsilon: float | None, seed: int, **more: Any) -> Point:
     """A planned draw of a method, labelled by its title. method: an id, perhaps `WITHOUT_NOISE`."""
     algorithm = method.removesuffix(WITHOUT_NOISE)
-    budget = {} if epsilon is None else {"epsilon": epsilon, "delta": 1e-6}
-    noise = {"noise": "none"} if algorithm != method else {}
+    if epsilon is None:
+        budget = {}
+    else:
+        budget = {"epsilon": epsilon, "delta": 1e-6}
+    if algorithm != method:
+        noise = {"noise": "none"}
+    else:
+        noise = {}
     spec = RunSpec.of(
         dataset="cinema-small",
         algorithm=algorithm,
@@ -32,7 +38,8 @@ def table(figures: Figures, metric: str = "rmse", **summary: Any) -> Draws:
 
     figures: by (method, epsilon). summary: what else the summaries of the runs hold.
     """
-    points, summaries = list[Point](), list[dict[str, Any] | None]()
+    points = list[Point]()
+    summaries = list[dict[str, Any] | None]()
     for (method, epsilon), draws in figures.items():
         for seed, figure in enumerate(draws):
             points.append(point(method, epsilon, seed))
