@@ -153,18 +153,14 @@ def catalogue(monkeypatch):
             stamps[name] = stamps.get(name, 0.0) + 1.0
 
     module = ModuleType(CATALOGUE)
-    module.load, module.stamp = load, lambda data_id: stamps.get(data_id, 0.0)
+    module.load = load
+    module.stamp = lambda data_id: stamps.get(data_id, 0.0)
     module.is_own = lambda _: False
     module.is_in_parts = lambda data_id: isinstance(
         data_sets.get(data_id), PartitionedRatings
     )
     monkeypatch.setitem(sys.modules, CATALOGUE, module)
     monkeypatch.setenv("DPMF_CATALOGUE", CATALOGUE)
-    _forget()
+    data_access.forget()
     yield put
-    _forget()
-
-
-def _forget():
-    for cache in (data_access._raw, data_access._prepared_data, data_access._split):
-        cache.cache_clear()
+    data_access.forget()

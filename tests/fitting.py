@@ -20,7 +20,8 @@ class FitResult:
 
 
 def fit(algorithm: Algorithm, data: Any, noise: Noise, rng: Streams) -> FitResult:
-    return FitResult(train(algorithm, data, noise, rng), noise.ledger)
+    model = train(algorithm, data, noise, rng)
+    return FitResult(model, noise.ledger)
 
 
 def fit_by_name(
@@ -28,11 +29,15 @@ def fit_by_name(
 ) -> FitResult:
     """An algorithm of the registry at a level of noise; seed: of starts, noise and samples."""
     algorithm = REGISTRY[name](**parameters)
-    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
-    return fit(algorithm, data, noise, Streams(np.random.default_rng(seed), seed))
+    plan = algorithm.plan(data.shape, level)
+    noise = Noise(plan, np.random.SeedSequence(seed))
+    rng = Streams(np.random.default_rng(seed), seed)
+    return fit(algorithm, data, noise, rng)
 
 
 def trained(algorithm: Algorithm, data: Any, level: float = 1e-9, seed: int = 0) -> Any:
     """The model of an algorithm, with noise below rounding where no level is given."""
-    noise = Noise(algorithm.plan(data.shape, level), np.random.SeedSequence(seed))
-    return train(algorithm, data, noise, Streams(np.random.default_rng(seed), 1))
+    plan = algorithm.plan(data.shape, level)
+    noise = Noise(plan, np.random.SeedSequence(seed))
+    rng = Streams(np.random.default_rng(seed), 1)
+    return train(algorithm, data, noise, rng)

@@ -16,15 +16,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PARTS = (
-    *(
-        "app.py",
-        "dpmf.py",
-        "pyproject.toml",
-        "dpmf_core",
-        "datasets",
-        "dpmf_datasets",
-        "pages",
-    ),
+    "app.py",
+    "dpmf.py",
+    "pyproject.toml",
+    "dpmf_core",
+    "datasets",
+    "dpmf_datasets",
+    "pages",
     "tests",
 )
 CONTRACT = ("tests/contract/test_questions.py", "tests/contract/test_privacy.py")
@@ -175,7 +173,9 @@ def first_failure(fault: Fault, folder: Path) -> str:
     # 0: all passed; 1: one failed
     assert done.returncode in (0, 1), done.stdout + done.stderr
     failed = [line for line in done.stdout.splitlines() if line.startswith("FAILED")]
-    return failed[0].split()[1] if failed else ""
+    if failed:
+        return failed[0].split()[1]
+    return ""
 
 
 def main(word: str = "") -> int:
@@ -183,9 +183,12 @@ def main(word: str = "") -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for part in PARTS:
-            copy = shutil.copytree if (ROOT / part).is_dir() else shutil.copy
+            if (ROOT / part).is_dir():
+                copy = shutil.copytree
+            else:
+                copy = shutil.copy
             copy(ROOT / part, folder / part)
-        for fault in (it for it in FAULTS if word in it.name):
+        for fault in (fault for fault in FAULTS if word in fault.name):
             began = time.perf_counter()
             test = first_failure(fault, folder)
             missed += not test

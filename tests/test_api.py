@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 from scipy.sparse import csr_array
 
 import dpmf
@@ -41,32 +42,42 @@ def test_the_signature_shows_every_parameter_of_a_run(function, others):
 
 
 NAMES = {
-    *(
-        "BadInput",
-        "account",
-        "algorithms",
-        "audit",
-        "check",
-        "choose",
-        "fit",
-        "load",
-        "load_model",
-    ),
-    *("plot", "privacy", "privacy_price", "sweep", "tune"),
-    *(
-        "PlainNMF",
-        "PlainRecommender",
-        "PrivateNMF",
-        "PrivateRecommender",
-        "RatingFolds",
-    ),
-    *("Audit", "Choice", "DataCheck", "Method", "Swept", "TrainedModel", "Tuning"),
-    *("Contract", "Curator", "PrivateAlgorithm", "Statistic"),
+    "BadInput",
+    "account",
+    "algorithms",
+    "audit",
+    "check",
+    "choose",
+    "fit",
+    "load",
+    "load_model",
+    "plot",
+    "privacy",
+    "privacy_price",
+    "sweep",
+    "tune",
+    "PlainNMF",
+    "PlainRecommender",
+    "PrivateNMF",
+    "PrivateRecommender",
+    "RatingFolds",
+    "Audit",
+    "Choice",
+    "DataCheck",
+    "Method",
+    "Swept",
+    "TrainedModel",
+    "Tuning",
+    "Contract",
+    "Curator",
+    "PrivateAlgorithm",
+    "Statistic",
 }
 
 
 def test_the_package_offers_what_it_lists_and_nothing_else():
-    assert set(dpmf.__all__) == NAMES and dir(dpmf) == sorted([*NAMES, "__version__"])
+    assert set(dpmf.__all__) == NAMES
+    assert dir(dpmf) == sorted([*NAMES, "__version__"])
     names = [name for names in dpmf.PLACES.values() for name in names]
     assert sorted([*names, "privacy"]) == dpmf.__all__
     assert all(getattr(dpmf, name) is not None for name in names)
@@ -78,34 +89,28 @@ def test_a_model_offers_only_what_the_reference_explains():
     model = fit("cinema-small", "bias")
     public = {name for name in dir(model) if not name.startswith("_")}
     explained = {
-        *(
-            "record",
-            "arrays",
-            "items",
-            "key",
-            "spec",
-            "title",
-            "name",
-            "summary",
-            "model",
-        ),
-        *(
-            "epsilon",
-            "guarantee",
-            "recommender",
-            "item_ids",
-            "user_ids",
-            "held_out",
-            "predict",
-        ),
-        *(
-            "recommend",
-            "similar_items",
-            "save",
-            "export",
-            "without_people",
-            "without_raw_figures",
-        ),
+        "record",
+        "arrays",
+        "items",
+        "key",
+        "spec",
+        "title",
+        "name",
+        "summary",
+        "model",
+        "epsilon",
+        "guarantee",
+        "recommender",
+        "item_ids",
+        "user_ids",
+        "held_out",
+        "predict",
+        "recommend",
+        "similar_items",
+        "save",
+        "export",
+        "without_people",
+        "without_raw_figures",
     }
     assert public == explained
 
@@ -123,7 +128,8 @@ def own_frame():
 
 def test_a_fit_is_a_model_that_estimators_give_too():
     """The same run on the same ratings, with all of them: predictions and lists are the same."""
-    frame, choices = own_frame(), {"epsilon": 5.0, "delta": 1e-5}
+    frame = own_frame()
+    choices = {"epsilon": 5.0, "delta": 1e-5}
     run = fit(
         load(frame, bounds=BOUNDS, public=True), "dpals", rank=2, split=None, **choices
     )
@@ -131,22 +137,26 @@ def test_a_fit_is_a_model_that_estimators_give_too():
         "dpals", rank=2, bounds=BOUNDS, public=True, **choices
     )
     estimator.set_params(random_state=np.random.RandomState(0)).fit(frame)
-    assert run.epsilon == estimator.epsilon_ == pytest.approx(5.0)
+    assert run.epsilon == estimator.epsilon_
+    assert run.epsilon == pytest.approx(5.0)
     assert run.guarantee == estimator.guarantee_
     model = fit(frame, "bias", bounds=BOUNDS, split=None)
     same = PlainRecommender("bias", bounds=BOUNDS).fit(frame)
-    np.testing.assert_array_equal(model.predict(frame), same.predict(frame))
+    assert_array_equal(model.predict(frame), same.predict(frame))
     pd.testing.assert_frame_equal(model.recommend(["u007"]), same.recommend(["u007"]))
     assert set(model.recommend(["u007"])["item"]) <= set(frame["item"])
 
 
-def test_without_a_split_everything_trains_and_nothing_is_judged():
+def test_without_a_split_all_ratings_train_and_no_metric_is_computed():
     """The item means of all ratings, which a split would change."""
     frame = own_frame()
     model = fit(frame, "global-mean", bounds=BOUNDS, split=None)
-    assert model.model.centre == pytest.approx(frame["rating"].mean(), abs=1e-6)
-    assert model.record.metrics == {} and model.record.curves == ()
-    assert fit("cinema-small", "bias", split=None).record.metrics == {}
+    expected = frame["rating"].mean()
+    assert model.model.centre == pytest.approx(expected, abs=1e-6)
+    assert model.record.metrics == {}
+    assert model.record.curves == ()
+    metrics = fit("cinema-small", "bias", split=None).record.metrics
+    assert metrics == {}
 
 
 def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path):
@@ -155,7 +165,8 @@ def test_a_model_of_a_data_set_knows_its_users_by_number(tmp_path):
     assert lists["user"].tolist() == [3] * 5 + [4] * 5
     assert model.user_ids.equals(pd.RangeIndex(load("cinema-small").n_users))
     again = load_model(model.save(tmp_path / "films"))
-    assert isinstance(again, type(model)) and again.epsilon == model.epsilon
+    assert isinstance(again, type(model))
+    assert again.epsilon == model.epsilon
     with pytest.raises(BadInput):
         again.recommend([3])
     with pytest.raises(BadInput):
@@ -172,15 +183,12 @@ def test_a_run_has_one_name_for_each_parameter_and_takes_mappings_of_them():
         data={"min_df": 2},
     )
     assert flat == nested
-    assert (
-        flat.split.fold_in == 0.5
-        and flat.data.min_df == 2
-        and flat.parameters == {"rank": 3}
-    )
+    assert flat.split.fold_in == 0.5
+    assert flat.data.min_df == 2
+    assert flat.parameters == {"rank": 3}
     # what stands in `parameters` is the algorithm's, whatever else has its name
-    assert RunSpec.of(**common, parameters={"noise": "own"}).parameters == {
-        "noise": "own"
-    }
+    parameters = RunSpec.of(**common, parameters={"noise": "own"}).parameters
+    assert parameters == {"noise": "own"}
     for kind in REGISTRY.values():
         assert not set(kind.model_fields) & set(PARAMETERS)
 
@@ -193,7 +201,8 @@ def frame_of(ratings):
 def test_a_private_frame_has_one_account_however_it_is_brought(monkeypatch):
     monkeypatch.delenv(LEDGER)  # the account is then found by the data's fingerprint
     ratings = low_rank(n_users=200)
-    frame, bounds = frame_of(ratings), ratings.bounds
+    frame = frame_of(ratings)
+    bounds = ratings.bounds
     matrix = csr_array(
         (frame["rating"], (frame["user"], frame["item"])), shape=(200, 17)
     )
@@ -204,7 +213,8 @@ def test_a_private_frame_has_one_account_however_it_is_brought(monkeypatch):
     assert [line.times for line in frame_account.lines] == [2]
     assert frame_account.lines == account(replace(ratings, public=False)).lines
     # a part of it holds the same people's ratings
-    assert account(frame.iloc[1:], bounds=bounds).lines == frame_account.lines
+    lines = account(frame.iloc[1:], bounds=bounds).lines
+    assert lines == frame_account.lines
     frame_account.set_budget(1.5, 1e-6)
     with pytest.raises(BadInput, match=r"budget"):
         fit(frame, "private-bias", epsilon=1.0, delta=1e-6, bounds=bounds)

@@ -13,12 +13,12 @@ from dpmf_core.cli import main
 @pytest.fixture(scope="module")
 def frame():
     """A private frame of 60 users."""
-    rows = [
-        (user, item, 1 + (user * user + 3 * item + user * item) % 5)
-        for user in range(60)
-        for item in range(12)
-        if (user + item) % 4
-    ]
+    rows = []
+    for user in range(60):
+        for item in range(12):
+            if (user + item) % 4:
+                stars = 1 + (user * user + 3 * item + user * item) % 5
+                rows.append((user, item, stars))
     return pd.DataFrame(rows, columns=["user", "item", "rating"])
 
 
@@ -31,18 +31,22 @@ def frame():
         ({"each": 9, "spend": 2.0, "budget": 3}, "no argument 'budget'"),
     ],
 )
-def test_what_private_data_need_and_cannot_answer_is_a_sentence(frame, options, words):
+def test_missing_or_unsuitable_options_for_private_data_are_explained(
+    frame, options, words
+):
     with pytest.raises(BadInput, match=words):
         dpmf.choose(frame, bounds=(1, 5), **options)
 
 
 @pytest.mark.slow
-def test_on_public_data_it_is_the_command_s_answer(monkeypatch, capsys):
+def test_choose_agrees_with_the_command_on_public_data(monkeypatch, capsys):
     monkeypatch.delenv("DPMF_CATALOGUE", raising=False)
     choice = dpmf.choose("cinema-small", spend=2.0)
-    assert main(("choose", "--dataset", "cinema-small", "--spend", "2", "--json")) == 0
+    command = ("choose", "--dataset", "cinema-small", "--spend", "2", "--json")
+    assert main(command) == 0
     said = json.loads(capsys.readouterr().out)
-    mine = json.loads(json.dumps(choice.to_dict()))
+    written = json.dumps(choice.to_dict())
+    mine = json.loads(written)
     for name in said.keys() - {"train", "created", "versions"}:
         assert mine[name] == said[name], name
     delta = said["question"]["delta"]
@@ -59,7 +63,8 @@ def test_private_data_in_memory_are_measured_and_doubled(monkeypatch, frame, tmp
         frame, spend=1.0, each=9, step=1.0, delta=1e-3, bounds=(1, 5), ledger=ledger
     )
     account = dpmf.account(frame, ledger, bounds=(1, 5))
-    assert choice.headline.startswith("With Spectral at ε = 1") and not account.entries
+    assert choice.headline.startswith("With Spectral at ε = 1")
+    assert not account.entries
     measured = choice.measure(0.5)
     assert len(account.entries) == 2
     price = measured.price_of_doubling(0.5)
@@ -68,8 +73,11 @@ def test_private_data_in_memory_are_measured_and_doubled(monkeypatch, frame, tmp
     assert len(account.entries) == 4
     assert account.total.epsilon == pytest.approx(price, rel=1e-9)
     assert doubled.total == pytest.approx(price, rel=1e-9)
-    assert [step.epsilon for step in doubled.finding.steps] == [1.0, 2.0]
-    assert doubled.headline.startswith("ε = ") and doubled.epsilon == 2.0
+    epsilons = [step.epsilon for step in doubled.finding.steps]
+    assert epsilons == [1.0, 2.0]
+    assert doubled.headline.startswith("ε = ")
+    assert doubled.epsilon == 2.0
     assert len(measured.finding.steps) == 1  # an answer does not change
-    assert (doubled.frame().iloc[:, 1] != "").sum() == 2
+    recommendations = doubled.frame().iloc[:, 1]
+    assert (recommendations != "").sum() == 2
     assert "measured on these data" in doubled.report().lower()

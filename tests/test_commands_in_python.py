@@ -45,7 +45,9 @@ def stable(value):
         return {
             name: stable(part) for name, part in value.items() if name not in VOLATILE
         }
-    return [stable(part) for part in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [stable(part) for part in value]
+    return value
 
 
 TUNED = (
@@ -59,9 +61,7 @@ TUNED = (
 )
 
 
-def test_tune_has_the_command_s_trials_comparison_and_price(
-    printed, tmp_path, monkeypatch
-):
+def test_tune_agrees_with_the_command(printed, tmp_path, monkeypatch):
     grid = ("--grid", "prior_deviation=0.2,0.4", "--draws", "2", "--no-prune")
     said = json.loads(printed(*TUNED, *grid, "--json"))
     text = printed(*TUNED, *grid)
@@ -77,7 +77,8 @@ def test_tune_has_the_command_s_trials_comparison_and_price(
     assert str(tuning) == text.rstrip("\n")
     best = min(said["trials"], key=lambda trial: trial["score"])
     assert tuning.parameters == {"prior_deviation": best["prior_deviation"]}
-    assert tuning.score == best["score"] and tuning.epsilon is None
+    assert tuning.score == best["score"]
+    assert tuning.epsilon is None
 
 
 def test_a_private_selection_costs_what_the_command_says(printed):
@@ -97,10 +98,8 @@ def test_a_private_selection_costs_what_the_command_says(printed):
         trials=3,
         private_selection="geometric",
     )
-    assert (
-        tuning.epsilon == said["epsilon"] > 2
-        and tuning.to_dict()["rule"] == said["rule"]
-    )
+    assert tuning.epsilon == said["epsilon"] > 2
+    assert tuning.to_dict()["rule"] == said["rule"]
     assert tuning.parameters == said["winner"]
 
 
@@ -131,7 +130,8 @@ def test_every_trial_on_a_private_frame_enters_its_account(tmp_path):
         draws=1,
         **facts,
     )
-    assert len(again.frame()) == 2 and again.score != tuning.score
+    assert len(again.frame()) == 2
+    assert again.score != tuning.score
     with pytest.raises(BadInput, match="an id or a path"):
         dpmf.tune(
             FRAME,
@@ -154,12 +154,12 @@ def test_every_trial_on_a_private_frame_enters_its_account(tmp_path):
         ({"vary": ["dampng"]}, "dampng"),
     ],
 )
-def test_a_search_of_nothing_is_refused_in_words(choices, words):
+def test_an_empty_search_is_refused(choices, words):
     with pytest.raises(BadInput, match=words):
         dpmf.tune("cinema-small", "bias", **choices)
 
 
-def test_an_audit_is_the_command_s(printed):
+def test_audit_agrees_with_the_command(printed):
     command = ("audit", "--algorithm", "private-bias", "--epsilon", "3", "--runs", "60")
     audit = dpmf.audit("private-bias", epsilon=3, runs=60)
     assert json.loads(json.dumps(audit.to_dict())) == json.loads(
@@ -170,7 +170,8 @@ def test_an_audit_is_the_command_s(printed):
 
 def test_an_audit_of_private_data_in_memory_says_that_it_is_raw():
     audit = dpmf.audit("private-bias", FRAME, epsilon=3, runs=40, user=4, bounds=(1, 5))
-    assert "Do not share it" in str(audit) and "user 4" in audit.canary
+    assert "Do not share it" in str(audit)
+    assert "user 4" in audit.canary
     with pytest.raises(BadInput, match="for the screen"):
         audit.to_dict()
     with pytest.raises(BadInput, match="whole user"):
@@ -179,7 +180,7 @@ def test_an_audit_of_private_data_in_memory_says_that_it_is_raw():
         dpmf.audit("private-bias", epsilon=3, user=4)
 
 
-def test_algorithms_are_those_of_the_command(printed):
+def test_algorithms_agree_with_the_command(printed):
     rows = json.loads(printed("algorithms", "--json"))
     table = dpmf.algorithms()
     assert table.index.tolist() == [row["id"] for row in rows]
@@ -192,7 +193,7 @@ def test_algorithms_are_those_of_the_command(printed):
         dpmf.algorithms("films")
 
 
-def test_a_check_says_what_the_command_says(printed, tmp_path):
+def test_check_agrees_with_the_command(printed, tmp_path):
     file = tmp_path / "own.csv"
     FRAME.assign(rating=FRAME["rating"].where(FRAME.index > 3, 9)).to_csv(
         file, index=False
@@ -203,8 +204,11 @@ def test_a_check_says_what_the_command_says(printed, tmp_path):
         printed(*command, "--json")
     )
     said = printed(*command)
-    assert said.startswith(str(checked.report)) and "--users N" in said
-    assert "users=N" in str(checked) and "missing=9" in str(checked)
+    assert said.startswith(str(checked.report))
+    assert "--users N" in said
+    assert "users=N" in str(checked)
+    assert "missing=9" in str(checked)
     assert [problem.count for problem in checked] == [4]
     of_frame = dpmf.check(FRAME, bounds=(1, 5))
-    assert of_frame.report.kept == len(FRAME) and of_frame.assumptions
+    assert of_frame.report.kept == len(FRAME)
+    assert of_frame.assumptions

@@ -37,13 +37,14 @@ def test_systemd_understands_the_unit(tmp_path):
     unit = Path(shutil.copy(DEPLOY / "dpmf.service", units))
     verify = (ANALYZE, "verify", "--man=no", f"--root={tmp_path}", unit)
     good = run(*verify)
-    assert (good.returncode, good.stderr) == (0, "")
+    assert good.returncode == 0
+    assert good.stderr == ""
     unit.write_text(unit.read_text("utf-8").replace("MemoryMax=", "MemoryMost="))
     assert "'MemoryMost'" in run(*verify).stderr
 
 
 @with_systemd
-def test_the_unit_gives_the_server_little_to_do_harm_with():
+def test_the_unit_restricts_the_server():
     """Systemd's own score of exposure, 0 (sealed) to 10; 9.6 for a unit that says nothing."""
     unit = DEPLOY / "dpmf.service"
     score = run(ANALYZE, "security", "--offline=true", "--threshold=20", unit)
@@ -57,7 +58,8 @@ def test_the_unit_gives_the_server_little_to_do_harm_with():
 
 def configuration(folder, outer, plain, server):
     """The configuration of deploy/ with these ports, a self-signed certificate and a folder."""
-    key, certificate = folder / "key", folder / "pem"
+    key = folder / "key"
+    certificate = folder / "pem"
     kind = "req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=dpmf.example.org"
     made = run(OPENSSL, *kind.split(), "-keyout", key, "-out", certificate)
     assert made.returncode == 0
@@ -88,5 +90,6 @@ def test_nginx_takes_the_configuration(tmp_path):
     """As in deploy/, with files of its own. It limits requests by browser."""
     file = configuration(tmp_path, 8443, 8080, 8501)
     check = run(NGINX, "-t", "-q", "-c", file)
-    assert (check.returncode, check.stderr) == (0, "")
+    assert check.returncode == 0
+    assert check.stderr == ""
     assert "limit_req " in file.read_text("utf-8")

@@ -25,23 +25,30 @@ RESULTS = {"Audit"}  # which functions return, with examples there
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC.keys() - RESULTS))
-def test_sections_are_there(name):
+def test_docstrings_have_their_sections(name):
     thing = PUBLIC[name]
     text = inspect.getdoc(thing) or ""
     wanted = ["Parameters", "Examples"]
     wanted += [] if inspect.isclass(thing) else ["Returns", "Raises"]
-    assert [it for it in wanted if f"\n{it}\n{'-' * len(it)}\n" not in text] == []
+    assert [
+        heading
+        for heading in wanted
+        if f"\n{heading}\n{'-' * len(heading)}\n" not in text
+    ] == []
 
 
 @pytest.mark.parametrize("name", sorted(PUBLIC.keys() - RESULTS))
-def test_examples_run(name, tmp_path, monkeypatch):
+def test_examples_in_docstrings_run(name, tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     monkeypatch.delenv(LEDGER, raising=False)
     monkeypatch.chdir(tmp_path)
     tests = [
-        it for it in doctest.DocTestFinder().find(PUBLIC[name], name) if it.examples
+        example
+        for example in doctest.DocTestFinder().find(PUBLIC[name], name)
+        if example.examples
     ]
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     for test in tests:
         runner.run(test)
-    assert tests and not runner.failures
+    assert tests
+    assert not runner.failures

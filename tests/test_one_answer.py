@@ -26,7 +26,8 @@ from pages.start import price
 from tests.pages.conftest import fresh_store
 from tests.pages.driving import app_of, behind_sidebar, component, settled
 
-DATA, SEEDS = "cinema", (0, 1, 2)
+DATA = "cinema"
+SEEDS = (0, 1, 2)
 REFERENCES = (best_known("rmse"), OWN_MEAN, GLOBAL_MEAN)
 METHODS = (*proven_methods("ratings"), *REFERENCES)
 TABLE = shipped_draws("ratings", DATA).by("rmse")
@@ -57,16 +58,19 @@ def stored_runs(empty_store):
     """The package's runs of the question, without models, as if they had been made here."""
     with contextlib.closing(Store()) as store:
         for point in sweep().points():
-            store.put(Run(shipped_runs.record(point.spec)))
+            record = shipped_runs.record(point.spec)
+            store.put(Run(record))
 
 
 def words_of(app):
     texts = (*app.title, *app.markdown, *app.caption)
-    return "\n".join(str(text.value).replace("**", "") for text in texts)
+    lines = [str(text.value).replace("**", "") for text in texts]
+    return "\n".join(lines)
 
 
 def test_the_question_has_an_answer():
-    assert BEST is not None and FINDING.startswith("keeps ")
+    assert BEST is not None
+    assert FINDING.startswith("keeps ")
     assert share_text(TABLE.share(BEST)) in FINDING
 
 
@@ -121,7 +125,8 @@ def test_choose_has_the_answer_on_the_command_line_in_print_and_in_its_notebook(
     assert main(["choose", *question, *files, "--json"]) == 0
     for file in ("print.html", "book.ipynb"):
         said = (tmp_path / file).read_text("utf-8").replace("\u00a0", " ")
-        assert BEST.label in said and FINDING in said
+        assert BEST.label in said
+        assert FINDING in said
     found = json.loads(capsys.readouterr().out)
     assert found["best"]["method"] == BEST.algorithm
     assert found["best"]["share_kept"] == TABLE.share(BEST)
@@ -135,7 +140,9 @@ def test_the_command_line_has_the_answer(stored_runs, capsys):
         "--epsilons": f"{DEFAULT_EPSILON:g}",
         "--seeds": "0-2",
     }
-    arguments = [text for option in options.items() for text in option]
+    arguments = []
+    for option in options.items():
+        arguments.extend(option)
     assert main(["sweep", *arguments]) == 0
     said = capsys.readouterr().out
     assert f"At ε = {DEFAULT_EPSILON:g}, {BEST.label} {FINDING}" in said
@@ -148,7 +155,8 @@ def test_the_command_line_has_the_answer(stored_runs, capsys):
 def test_a_sweep_in_python_has_the_answer(stored_runs):
     swept = dpmf.sweep(DATA, METHODS, epsilons=DEFAULT_EPSILON, seeds=SEEDS)
     best = swept.draws.by("rmse").best(DEFAULT_EPSILON)
-    assert best.algorithm == BEST.algorithm and best.draws == BEST.draws
+    assert best.algorithm == BEST.algorithm
+    assert best.draws == BEST.draws
     summary = swept.summary().set_index("method")
     assert summary.loc[BEST.algorithm, "kept"] == TABLE.share(BEST)
     assert summary.loc[BEST.algorithm, "median"] == BEST.median
@@ -157,7 +165,8 @@ def test_a_sweep_in_python_has_the_answer(stored_runs):
 def test_errors_of_private_data_have_no_share():
     points = [point for point in sweep().points() if point.spec.seed == 0]
     records = {point.key: shipped_runs.record(point.spec) for point in points}
-    public = Swept(points, {key: Run(record) for key, record in records.items()})
+    runs = {key: Run(record) for key, record in records.items()}
+    public = Swept(points, runs)
     secret = {
         key: Run(record.model_copy(update={"public": False}))
         for key, record in records.items()
@@ -187,5 +196,7 @@ def test_at_every_stored_epsilon_a_proven_method_is_best(data):
     judgement = shipped_draws("ratings", data).by("rmse")
     assert not judgement.table.missing
     assert judgement.epsilons == judgement.planned_epsilons
-    proven = {algorithms.find(name).title for name in proven_methods("ratings")}
+    proven = set()
+    for name in proven_methods("ratings"):
+        proven.add(algorithms.find(name).title)
     assert {one.label for one in judgement.best_line} <= proven

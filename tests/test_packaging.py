@@ -79,7 +79,7 @@ def test_the_wheel_holds_every_file_and_no_other(wheel):
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {"dpmf.py", "dpmf_app/app.py", "dpmf_app/.streamlit/config.toml"}
     for folder, package in INSTALLED_AS.items():
-        files = (it for it in (ROOT / folder).rglob("*") if it.is_file())
+        files = (file for file in (ROOT / folder).rglob("*") if file.is_file())
         expected |= {
             f"{package}/{file.relative_to(ROOT / folder).as_posix()}"
             for file in files
@@ -122,7 +122,7 @@ def dpmf(environment):
 
 
 @pytest.mark.slow
-def test_the_command_works_where_no_clone_is_near(installed, tmp_path):
+def test_the_command_works_outside_a_clone(installed, tmp_path):
     folder = tmp_path / "work"
     folder.mkdir()
     run = json.loads(output([*dpmf(installed), *FIT, "--json"], folder))
@@ -161,9 +161,12 @@ print("all of it")
 @pytest.mark.slow
 def test_the_core_needs_no_package_of_an_extra(tmp_path):
     """What the core's own packages bring is there for it."""
-    own = {it.name for it in with_extras()}
-    others = {it.name for it in with_extras("app", "cluster")} - own
-    names = [OTHER_NAMES.get(it, it.replace("-", "_")) for it in sorted(others)]
+    own = {package.name for package in with_extras()}
+    others = {package.name for package in with_extras("app", "cluster")} - own
+    names = [
+        OTHER_NAMES.get(package, package.replace("-", "_"))
+        for package in sorted(others)
+    ]
     command = [sys.executable, "-c", CORE, ",".join(names)]
     printed = output(command, tmp_path, PYTHONPATH=str(ROOT))
     assert printed.splitlines()[-1] == "all of it"

@@ -82,7 +82,8 @@ def test_sigterm_leaves_no_upload():
     assert all(file.exists() for file in files)
     child.terminate()
     child.communicate()
-    assert len(files) == 2 and not any(file.parent.exists() for file in files)
+    assert len(files) == 2
+    assert not any(file.parent.exists() for file in files)
 
 
 @pytest.mark.slow
@@ -109,15 +110,16 @@ def test_what_a_killed_server_left_goes_when_another_starts(server):
     child, files = server
     round_made()
     paths.workplace()
-    assert len(files) == 2 and all(file.exists() for file in files)  # it lives
+    assert len(files) == 2
+    for file in files:
+        assert file.exists()  # it lives
     child.send_signal(signal.SIGKILL)
     child.wait()
     assert all(file.exists() for file in files)
     other, theirs = start_server()
     try:
-        assert not any(file.exists() for file in files) and all(
-            file.exists() for file in theirs
-        )
+        assert not any(file.exists() for file in files)
+        assert all(file.exists() for file in theirs)
     finally:
         other.communicate("\n")
     # a server that ends takes its own with it
@@ -136,14 +138,17 @@ def test_the_folder_is_its_users_alone_and_a_fork_has_its_own():
     with os.fdopen(reading) as pipe:
         theirs = Path(pipe.read())
     os.waitpid(child, 0)
-    assert theirs != mine and theirs.parent == mine.parent
+    assert theirs != mine
+    assert theirs.parent == mine.parent
 
 
 def test_old_uploads_go_and_young_ones_stay():
-    old, young = brought(), brought()
+    old = brought()
+    young = brought()
     os.utime(old.parent, (0.0, 0.0))
     round_made()
-    assert (old.exists(), young.exists()) == (False, True)
+    assert not old.exists()
+    assert young.exists()
 
 
 def test_empty_folders_of_other_servers_go_after_a_day(tmp_path, monkeypatch):

@@ -17,7 +17,8 @@ from dpmf_core.runs.tuning.search_space import TuneSpec
 from tests.support.engines import WAIT
 
 QUICK = {"algorithm": "private-bias", "budget": {"epsilon": 2.0, "delta": 1e-5}}
-ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
+ADA = Asker.of_session("ada's secret")
+BOB = Asker.of_session("bob's secret")
 
 
 @pytest.fixture
@@ -36,12 +37,14 @@ def engine(put, tmp_path):
 
 
 def run(data="small", **more):
-    return RunSpec.parse(**{"data": {"id": data}, **QUICK, **more})
+    parts = {"data": {"id": data}, **QUICK, **more}
+    return RunSpec.parse(**parts)
 
 
 def test_a_data_set_that_is_not_allowed_is_refused_by_the_engine(engine):
     job = engine.submit(run("medium"))
-    assert job.bad_input and job.error is not None
+    assert job.bad_input
+    assert job.error is not None
     assert "'medium'" in job.error
     assert engine.jobs() == []
     with asking(ADA):
@@ -58,7 +61,8 @@ def test_the_operator_is_not_bound(engine, put):
         )
         audit.cancel()
         assert len(sweep().points()) == 2
-    assert not job.bad_input and not audit.bad_input
+    assert not job.bad_input
+    assert not audit.bad_input
 
 
 def sweep():
@@ -79,7 +83,7 @@ def search(trials, jobs):
     return Search(spec, trials, jobs)
 
 
-def test_downloads_are_for_whom_the_setting_says(put):
+def test_downloads_follow_the_setting(put):
     for who in (requesters.STRANGER, ADA):
         with asking(who), pytest.raises(BadInput, match="Downloading"):
             permissions.download("ml-1m", lambda count, total: None)
@@ -87,20 +91,26 @@ def test_downloads_are_for_whom_the_setting_says(put):
 
 def keep_run(engine, who, **more):
     with asking(who):
-        return str(engine.submit(run(**more)).result(WAIT).key)
+        job = engine.submit(run(**more))
+        return str(job.result(WAIT).key)
 
 
-def test_a_run_is_whose_it_was_first_and_carries_no_secret(engine):
+def test_a_run_belongs_to_its_first_requester_and_holds_no_secret(engine):
     key = keep_run(engine, ADA)
     assert keep_run(engine, BOB) == key
-    assert engine.store.owner(key) == ADA.owner == engine.store.rows()[0]["owner"]
-    assert "secret" not in ADA.owner and ADA.owner != BOB.owner
-    assert ADA.owner not in str(engine.store.get(key).record)
+    (row,) = engine.store.rows()
+    assert engine.store.owner(key) == ADA.owner
+    assert row["owner"] == ADA.owner
+    assert "secret" not in ADA.owner
+    assert ADA.owner != BOB.owner
+    record = engine.store.get(key).record
+    assert ADA.owner not in str(record)
 
 
 def test_others_read_and_do_not_annotate_or_delete(engine, put):
     put(deletes="owner")
-    mine, hers = keep_run(engine, ADA), keep_run(engine, BOB, seed=1)
+    mine = keep_run(engine, ADA)
+    hers = keep_run(engine, BOB, seed=1)
     for who in (BOB, requesters.STRANGER, Asker()):
         with asking(who):
             assert engine.store.get(mine) is not None
@@ -137,12 +147,15 @@ def test_audits_sweeps_and_searches_beyond_the_setting_are_refused(engine, put):
 
 def test_the_oldest_run_that_is_not_pinned_goes_first(engine, put):
     put(most_runs=3)
-    first, second = keep_run(engine, ADA), keep_run(engine, ADA, seed=1)
+    first = keep_run(engine, ADA)
+    second = keep_run(engine, ADA, seed=1)
     with asking(OPERATOR):
         permissions.pin(engine.store, first, True)
     for seed in (2, 3, 4):
         latest = keep_run(engine, ADA, seed=seed)
     keys = {row["key"] for row in engine.store.rows()}
-    assert len(keys) == 3 and {first, latest} <= keys and second not in keys
+    assert len(keys) == 3
+    assert {first, latest} <= keys
+    assert second not in keys
     with asking(ADA), pytest.raises(BadInput, match="operator"):
         permissions.pin(engine.store, latest, True)

@@ -25,10 +25,12 @@ def test_gaussian_releases_compose_exactly():
     assert privacy.epsilon(EVENT, DELTA) == pytest.approx(
         epsilon_of(MULTIPLIERS, DELTA), rel=1e-9
     )
-    assert privacy.delta(EVENT, 2.0) == pytest.approx(delta_of(MU, 2.0), rel=1e-9)
+    expected = delta_of(MU, 2.0)
+    assert privacy.delta(EVENT, 2.0) == pytest.approx(expected, rel=1e-9)
     assert privacy.gdp(EVENT) == pytest.approx(MU, rel=1e-12)
     of_mu = privacy.epsilon_of_gdp(MU, DELTA)
-    assert of_mu == pytest.approx(epsilon_of(MULTIPLIERS, DELTA), rel=1e-9)
+    expected = epsilon_of(MULTIPLIERS, DELTA)
+    assert of_mu == pytest.approx(expected, rel=1e-9)
     replaced = epsilon_of([z / 2 for z in MULTIPLIERS], DELTA)
     assert privacy.epsilon(EVENT, DELTA, "replace-one") == pytest.approx(
         replaced, rel=1e-9
@@ -38,13 +40,14 @@ def test_gaussian_releases_compose_exactly():
 @pytest.mark.parametrize("count", [1, 12])
 def test_a_noise_multiplier_spends_the_budget(count):
     z = privacy.noise_multiplier(2.0, DELTA, count=count)
-    assert z == pytest.approx(math.sqrt(count) / mu_of(2.0, DELTA), rel=1e-9)
+    expected = math.sqrt(count) / mu_of(2.0, DELTA)
+    assert z == pytest.approx(expected, rel=1e-9)
     assert epsilon_of([z] * count, DELTA) <= 2.0 + 1e-9
     laplace = privacy.noise_multiplier(2.0, 0, mechanism="laplace", count=count)
     assert laplace == pytest.approx(count / 2.0, rel=1e-9)
 
 
-def test_one_of_ones_own_is_calibrated_by_its_own_curve():
+def test_an_own_mechanism_is_calibrated_by_its_own_curve():
     def release(z):
         return privacy.compose(privacy.Gaussian(z), privacy.Gaussian(z / 3))
 
@@ -52,14 +55,13 @@ def test_one_of_ones_own_is_calibrated_by_its_own_curve():
     assert epsilon_of([z, z / 3], DELTA) == pytest.approx(1.5, rel=1e-9)
 
 
-def test_a_group_moves_as_many_times_as_far():
+def test_a_group_has_a_sensitivity_as_many_times_as_large():
     together = privacy.epsilon(privacy.group(EVENT, 3), DELTA)
     assert together == pytest.approx(
         epsilon_of([z / 3 for z in MULTIPLIERS], DELTA), rel=1e-9
     )
-    assert privacy.epsilon(privacy.group(privacy.Laplace(4.0), 3), 0) == pytest.approx(
-        0.75
-    )
+    laplace = privacy.group(privacy.Laplace(4.0), 3)
+    assert privacy.epsilon(laplace, 0) == pytest.approx(0.75)
 
 
 def test_rules_are_converted():
@@ -70,16 +72,20 @@ def test_rules_are_converted():
     ) == pytest.approx(3 / 8)
     assert privacy.renyi(EVENT, 5.0) == pytest.approx(5 * rho, rel=1e-12)
     one = 1 / 2.0  # epsilon of Laplace noise: Mironov 2017, Prop. 6
-    mironov = math.log(3 / 5 * math.exp(2 * one) + 2 / 5 * math.exp(-3 * one)) / 2
-    assert privacy.renyi(privacy.Laplace(2.0), 3.0) == pytest.approx(mironov, rel=1e-9)
+    above = 3 / 5 * math.exp(2 * one)
+    below = 2 / 5 * math.exp(-3 * one)
+    mironov = math.log(above + below) / 2
+    laplace = privacy.Laplace(2.0)
+    assert privacy.renyi(laplace, 3.0) == pytest.approx(mironov, rel=1e-9)
     table = privacy.epsilons(EVENT, DELTA)["epsilon"]
     zcdp = rho + 2 * math.sqrt(rho * math.log(1 / DELTA))
     assert table["rdp_source"] == pytest.approx(zcdp, rel=1e-9)
     orders = 1 + np.exp(np.linspace(-3, 8, 200_001))
-    tight = rho * orders + np.log1p(-1 / orders) - np.log(DELTA * orders) / (orders - 1)
-    assert table["rdp_tight"] == pytest.approx(tight.min(), rel=1e-6)
+    conversion = np.log1p(-1 / orders) - np.log(DELTA * orders) / (orders - 1)
+    tight = (rho * orders + conversion).min()
+    assert table["rdp_tight"] == pytest.approx(tight, rel=1e-6)
     own = privacy.epsilon_of_renyi(lambda order: rho * order, DELTA)
-    assert own == pytest.approx(tight.min(), rel=1e-6)
+    assert own == pytest.approx(tight, rel=1e-6)
     assert table["exact"] < table["rdp_tight"] < table["rdp_source"]
 
 
@@ -110,7 +116,8 @@ def test_a_model_and_a_ledger_are_events():
     )
     X = np.random.default_rng(0).random((50, 6))
     private = dpmf.PrivateNMF(2, epsilon=1.0, public=True, random_state=0).fit(X)
-    assert privacy.epsilon(private.ledger_, private.delta_) == pytest.approx(1.0)
+    epsilon = privacy.epsilon(private.ledger_, private.delta_)
+    assert epsilon == pytest.approx(1.0)
 
 
 def without_proof():
@@ -138,6 +145,6 @@ def without_proof():
         (lambda: privacy.renyi(EVENT, 1.0), "order"),
     ],
 )
-def test_what_cannot_be_accounted_is_refused_in_words(call, words):
+def test_an_event_without_an_account_is_refused(call, words):
     with pytest.raises(BadInput, match=words):
         call()

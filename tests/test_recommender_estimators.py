@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from sklearn.base import clone
 from sklearn.metrics import r2_score
 from sklearn.model_selection import (
@@ -41,7 +42,8 @@ assert isinstance(RATINGS, Ratings)
 FRAME = pd.DataFrame(
     {"user": RATINGS.users, "item": RATINGS.items, "rating": RATINGS.values}
 )
-X, Y = FRAME[["user", "item"]], FRAME["rating"]
+X = FRAME[["user", "item"]]
+Y = FRAME["rating"]
 
 
 def private(**parameters):
@@ -59,9 +61,10 @@ OF_FEATURES = {
     "positive_only_tag_during_fit", "regressor_data_not_an_array", "regressors_int",
     "regressors_no_decision_function", "regressors_train",
 }  # fmt: skip
+WIDE = (-1e3, 1e3)
 ESTIMATORS = (
-    PrivateRecommender("private-bias", epsilon=50.0, bounds=(-1e3, 1e3), public=True),
-    PlainRecommender("bias", bounds=(-1e3, 1e3), public=True),
+    PrivateRecommender("private-bias", epsilon=50.0, bounds=WIDE, public=True),
+    PlainRecommender("bias", bounds=WIDE, public=True),
 )
 CHECKS = [
     pytest.param(*pair, id=f"{type(pair[0]).__name__}-{pair[1].func.__name__}")
@@ -76,58 +79,74 @@ def test_scikit_learns_checks_of_what_is_not_about_features(estimator, check):
     check(estimator)
 
 
-def test_it_learns_what_its_algorithm_learns():
+def test_an_estimator_learns_what_its_algorithm_learns():
     """The model is that of the algorithm on these ratings; predictions are those of its users."""
     ours = PlainRecommender("bias", bounds=BOUNDS, public=True).fit(X, Y)
     model = ours.model_
     personal = model.personal(RATINGS)
     expected = model.predict(personal, RATINGS.users, RATINGS.items)
-    np.testing.assert_allclose(ours.predict(X), expected, rtol=1e-6)
+    assert_allclose(ours.predict(X), expected, rtol=1e-6)
     assert ours.score(X, Y) == pytest.approx(r2_score(Y, expected))
     assert ours.score(FRAME) == ours.score(X, Y)
 
 
 @pytest.mark.parametrize(
-    "method", [name for name, it in REGISTRY.items() if it.task == "ratings"]
+    "method",
+    [name for name, algorithm in REGISTRY.items() if algorithm.task == "ratings"],
 )
 def test_every_method_for_ratings_predicts_and_recommends(method):
     kind = REGISTRY[method]
-    small = FRAME[(FRAME.user < 300) & (FRAME.item < 25)]
-    quick = {"steps": 3} if "steps" in kind.model_fields else {}
-    make = (
-        PrivateRecommender if issubclass(kind, PrivateAlgorithm) else PlainRecommender
-    )
-    promise = {"epsilon": 5.0, "delta": 1e-5} if make is PrivateRecommender else {}
+    is_small = (FRAME.user < 300) & (FRAME.item < 25)
+    small = FRAME[is_small]
+    if "steps" in kind.model_fields:
+        quick = {"steps": 3}
+    else:
+        quick = {}
+    if issubclass(kind, PrivateAlgorithm):
+        make = PrivateRecommender
+    else:
+        make = PlainRecommender
+    if make is PrivateRecommender:
+        promise = {"epsilon": 5.0, "delta": 1e-5}
+    else:
+        promise = {}
     model = make(
         method, bounds=BOUNDS, public=True, random_state=0, **quick, **promise
     ).fit(small)
     predictions = model.predict(small)
-    assert predictions.shape == (len(small),) and np.isfinite(predictions).all()
-    one, other = model.users_[3], model.users_[4]
-    strangers = model.predict([["nobody", 3], [one, "no film"], ["nobody", "no film"]])
-    assert ((strangers >= BOUNDS[0]) & (strangers <= BOUNDS[1])).all()
+    assert predictions.shape == (len(small),)
+    assert np.isfinite(predictions).all()
+    one = model.users_[3]
+    other = model.users_[4]
+    pairs = [["nobody", 3], [one, "no film"], ["nobody", "no film"]]
+    strangers = model.predict(pairs)
+    assert (strangers >= BOUNDS[0]).all()
+    assert (strangers <= BOUNDS[1]).all()
     lists = model.recommend([one, other], k=4)
     own = small[small.user == one]
-    assert not set(lists[lists.user == one].item) & set(own.item)
-    assert len(model.recommend(k=4, own=own)) == len(lists[lists.user == one])
+    own_list = lists[lists.user == one]
+    assert not set(own_list.item) & set(own.item)
+    assert len(model.recommend(k=4, own=own)) == len(own_list)
 
 
-def test_somebody_who_brings_the_same_ratings_gets_the_same_list():
+def test_a_visitor_with_the_same_ratings_gets_the_same_list():
     """Her side follows from her own ratings and the released model alone."""
     model = private(random_state=0).fit(FRAME)
     own = FRAME[FRAME.user == 11].assign(user="a visitor")
-    user, visitor = model.recommend([11]), model.recommend(own=own)
+    user = model.recommend([11])
+    visitor = model.recommend(own=own)
     assert visitor.item.tolist() == user.item.tolist()
-    np.testing.assert_allclose(visitor.rating, user.rating, rtol=1e-5)
-    without_people = pickle.loads(pickle.dumps(model)).forget_people()
-    assert (
-        len(without_people.users_) == 0 and without_people.run_._training.data is None
-    )
-    assert without_people.recommend(own=own).item.tolist() == user.item.tolist()
+    assert_allclose(visitor.rating, user.rating, rtol=1e-5)
+    copy = pickle.loads(pickle.dumps(model))
+    without_people = copy.forget_people()
+    assert len(without_people.users_) == 0
+    assert without_people.run_._training.data is None
+    item = without_people.recommend(own=own).item
+    assert item.tolist() == user.item.tolist()
     with pytest.raises(BadInput, match="recommend\\(own=frame\\)"):
         without_people.recommend([11])
     pairs = own[["user", "item"]]
-    np.testing.assert_allclose(
+    assert_allclose(
         without_people.predict(pairs, own=own),
         model.predict(pairs.assign(user=11)),
         rtol=1e-5,
@@ -147,38 +166,48 @@ def test_declared_items_need_not_be_rated_and_are_no_assumption():
 
 def test_one_fit_costs_the_epsilon_asked_for_and_enters_the_account(tmp_path):
     ledger = str(tmp_path / "own.ledger")
-    model = private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger).fit(X, Y)
-    assert model.epsilon_ == pytest.approx(1.0, rel=1e-6) and model.delta_ == 1e-6
+    estimator = private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger)
+    model = estimator.fit(X, Y)
+    assert model.epsilon_ == pytest.approx(1.0, rel=1e-6)
+    assert model.delta_ == 1e-6
     assert model.guarantee_.status == "CONDITIONAL"
     account = model.account_
     assert account.total.epsilon == pytest.approx(1.0, rel=1e-6)
     assert account.lines[0].title == "Spectral"
     assert private().fit(X, Y).account_ is None
     plain = PlainRecommender(bounds=BOUNDS, ledger=ledger).fit(X, Y)
-    assert plain.epsilon_ is None and account.total.n_uncovered == 1
+    assert plain.epsilon_ is None
+    assert account.total.n_uncovered == 1
 
 
 @pytest.mark.parametrize("public", [True, False])
 @pytest.mark.parametrize(
     "make_state",
-    [lambda: 3, lambda: np.random.RandomState(3), lambda: np.random.default_rng(3)],
+    [
+        lambda: 3,
+        lambda: np.random.RandomState(3),
+        lambda: np.random.default_rng(3),
+    ],
 )
-def test_a_seed_repeats_a_fit_on_public_ratings_alone(make_state, public):
-    one, other = (
-        private(public=public, delta=1e-5, random_state=make_state()).fit(X, Y)
-        for _ in range(2)
-    )
-    assert np.array_equal(one.model_.item_offsets, other.model_.item_offsets) is public
+def test_a_seed_repeats_a_fit_only_on_public_ratings(make_state, public):
+    one = private(public=public, delta=1e-5, random_state=make_state()).fit(X, Y)
+    other = private(public=public, delta=1e-5, random_state=make_state()).fit(X, Y)
+    offsets = one.model_.item_offsets
+    other_offsets = other.model_.item_offsets
+    assert np.array_equal(offsets, other_offsets) is public
     assert one.noise_is_reproducible_ is public
 
 
-def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_to(
+def test_a_grid_search_costs_the_announced_price_of_all_its_fits(
     tmp_path,
 ):
     """Two candidates on three folds and one more fit: seven releases, of mu each."""
     ledger = str(tmp_path / "search.ledger")
+    estimator = private(
+        epsilon=1.0, delta=1e-6, public=False, ledger=ledger, items=range(60)
+    )
     search = GridSearchCV(
-        private(epsilon=1.0, delta=1e-6, public=False, ledger=ledger, items=range(60)),
+        estimator,
         {"parameters": [{"rank": 2}, {"rank": 4}]},
         cv=RatingFolds(3),
         scoring="neg_root_mean_squared_error",
@@ -194,21 +223,21 @@ def test_a_grid_search_costs_what_was_said_before_and_what_all_its_fits_compose_
     mu = math.sqrt(
         sum(count / leaf.noise_multiplier**2 for leaf, count in alone.ledger)
     )
-    assert before.epsilon == pytest.approx(epsilon_of([1 / mu] * 7, 1e-6), rel=1e-6)
+    expected = epsilon_of([1 / mu] * 7, 1e-6)
+    assert before.epsilon == pytest.approx(expected, rel=1e-6)
     assert before.epsilon > 2.5
 
 
 def test_the_price_of_folds_of_searches_and_of_pipelines():
     one = private(epsilon=1.0, delta=1e-6, public=False)
-    line = make_pipeline(FunctionTransformer(lambda it: it), one)
-    single, folds = (
-        privacy_price(one, X, Y),
-        privacy_price(one, X, Y, cv=RatingFolds(4)),
-    )
+    line = make_pipeline(FunctionTransformer(lambda rows: rows), one)
+    single = privacy_price(one, X, Y)
+    folds = privacy_price(one, X, Y, cv=RatingFolds(4))
     assert single.epsilon == pytest.approx(1.0, rel=1e-6)
     assert privacy_price(line, X, Y).epsilon == single.epsilon
     search = GridSearchCV(one, {"epsilon": [1.0]}, cv=RatingFolds(4), refit=False)
-    assert privacy_price(search, X, Y).epsilon == pytest.approx(folds.epsilon)
+    price = privacy_price(search, X, Y)
+    assert price.epsilon == pytest.approx(folds.epsilon)
     with pytest.raises(BadInput, match="Got PlainRecommender"):
         privacy_price(PlainRecommender(bounds=BOUNDS), X, Y)
 
@@ -221,7 +250,8 @@ def own_folder(monkeypatch, data_folder):
 
 def composed(epsilons, delta):
     """Epsilon of Gaussian releases together, each of its epsilon at this delta."""
-    return epsilon_of([1 / mu_of(epsilon, delta) for epsilon in epsilons], delta)
+    multipliers = [1 / mu_of(epsilon, delta) for epsilon in epsilons]
+    return epsilon_of(multipliers, delta)
 
 
 def own(epsilon=1.0, **parameters):
@@ -236,19 +266,20 @@ FEW = FRAME[FRAME.user < 200]
 def test_a_grid_search_shows_what_all_its_fits_compose_to(jobs):
     """Folds of one frame are the same people, in whichever process they are fitted."""
     grid = {"parameters": [{"rank": 2}, {"rank": 3}]}
-    search = GridSearchCV(
-        own(), grid, cv=KFold(3, shuffle=True, random_state=0), n_jobs=jobs
-    )
+    folds = KFold(3, shuffle=True, random_state=0)
+    search = GridSearchCV(own(), grid, cv=folds, n_jobs=jobs)
     shown = search.fit(FEW).best_estimator_.account_
     assert sum(line.times for line in shown.lines) == 7
-    assert shown.total.epsilon == pytest.approx(composed([1.0] * 7, 1e-6), rel=1e-6)
+    expected = composed([1.0] * 7, 1e-6)
+    assert shown.total.epsilon == pytest.approx(expected, rel=1e-6)
     assert account(FEW, bounds=BOUNDS).total == shown.total
 
 
 @pytest.mark.usefixtures("own_folder")
-def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path):
-    line = make_pipeline(FunctionTransformer(lambda it: it), own(2.0))
-    cross_val_score(line, FEW[["user", "item"]], FEW["rating"], cv=4)
+def test_all_fits_of_a_process_compose_unless_a_ledger_is_named(tmp_path):
+    line = make_pipeline(FunctionTransformer(lambda rows: rows), own(2.0))
+    pairs = FEW[["user", "item"]]
+    cross_val_score(line, pairs, FEW["rating"], cv=4)
     last = clone(own(0.5)).fit(FEW.iloc[::2])
     parts = PrivateNMF(2, epsilon=1.0, delta=1e-6).fit(
         np.random.default_rng(0).random((40, 12))
@@ -257,7 +288,8 @@ def test_whatever_a_process_fits_composes_unless_a_ledger_is_named(tmp_path):
     expected = composed([2.0] * 4 + [0.5, 1.0, 1.5], 1e-6)
     assert last.account_.total.epsilon == pytest.approx(expected, rel=1e-6)
     assert parts.account_.total == last.account_.total
-    elsewhere = own(ledger=str(tmp_path / "own.ledger")).fit(FEW)
+    estimator = own(ledger=str(tmp_path / "own.ledger"))
+    elsewhere = estimator.fit(FEW)
     assert elsewhere.account_.total.epsilon == pytest.approx(1.0, rel=1e-6)
 
 
@@ -282,9 +314,12 @@ def test_folds_count_and_are_limited_where_the_whole_was_never_fitted():
     whole = account(FEW, bounds=BOUNDS)
     assert whole.total.epsilon == 0.0
     cross_val_score(own(1.0), FEW, cv=3)
-    expected = pytest.approx(composed([1.0] * 3, 1e-6), rel=1e-6)
-    assert whole.total.epsilon == account(FEW, bounds=BOUNDS).total.epsilon == expected
-    whole.set_budget(composed([1.0] * 4, 1e-6) + 0.01, 1e-6)
+    again = account(FEW, bounds=BOUNDS)
+    expected = composed([1.0] * 3, 1e-6)
+    assert whole.total.epsilon == again.total.epsilon
+    assert whole.total.epsilon == pytest.approx(expected, rel=1e-6)
+    enough_for_four = composed([1.0] * 4, 1e-6) + 0.01
+    whole.set_budget(enough_for_four, 1e-6)
     with pytest.raises(BadInput):
         cross_val_score(own(1.0), FEW, cv=5, error_score="raise")
     assert len(whole.entries) == 4
@@ -294,8 +329,10 @@ def test_folds_count_and_are_limited_where_the_whole_was_never_fitted():
 def test_a_part_cannot_have_a_budget_below_what_was_drawn_on_the_whole():
     whole = own(1.0).fit(FEW).account_
     with pytest.raises(BadInput):
-        account(FEW.iloc[::2], bounds=BOUNDS).set_budget(0.5, 1e-6)
-    assert whole.budget is None and whole.total.epsilon == pytest.approx(1.0, rel=1e-6)
+        part = account(FEW.iloc[::2], bounds=BOUNDS)
+        part.set_budget(0.5, 1e-6)
+    assert whole.budget is None
+    assert whole.total.epsilon == pytest.approx(1.0, rel=1e-6)
 
 
 def fit_without_account(_):
@@ -317,7 +354,9 @@ def test_a_worker_that_does_not_know_the_account_fits_nothing():
 
 
 @pytest.mark.parametrize(
-    "model", [own(), PlainRecommender("bias", bounds=BOUNDS)], ids=["private", "plain"]
+    "model",
+    [own(), PlainRecommender("bias", bounds=BOUNDS)],
+    ids=["private", "plain"],
 )
 def test_a_pickle_of_private_ratings_warns(model):
     line = make_pipeline(FunctionTransformer(), model).fit(
@@ -325,9 +364,8 @@ def test_a_pickle_of_private_ratings_warns(model):
     )
     with pytest.warns(HoldsPrivateRatings):
         loaded = pickle.loads(pickle.dumps(line))[-1]
-    assert len(loaded.run_._training.data) == len(FEW) and not hasattr(
-        loaded, "account_"
-    )
+    assert len(loaded.run_._training.data) == len(FEW)
+    assert not hasattr(loaded, "account_")
 
 
 def test_folds_of_ratings_stay_when_a_user_leaves():
@@ -339,10 +377,11 @@ def test_folds_of_ratings_stay_when_a_user_leaves():
     for (train, test), (_, smaller) in zip(
         folds.split(X), folds.split(remaining_rows), strict=True
     ):
-        assert set(places[smaller]) == set(test[X.user.to_numpy()[test] != 17])
-        assert abs(len(test) / len(X) - 0.25) < 0.02 and len(train) + len(test) == len(
-            X
-        )
+        others = test[X.user.to_numpy()[test] != 17]
+        assert set(places[smaller]) == set(others)
+        share = len(test) / len(X)
+        assert abs(share - 0.25) < 0.02
+        assert len(train) + len(test) == len(X)
     with pytest.raises(BadInput, match="at least 2"):
         RatingFolds(1)
 
@@ -366,6 +405,6 @@ def test_folds_of_ratings_stay_when_a_user_leaves():
         ({"items": [1, 1]}, (X, Y), "once"),
     ],
 )
-def test_wrong_input_is_said(parameters, data, message):
+def test_wrong_input_is_refused(parameters, data, message):
     with pytest.raises(BadInput, match=message):
         private(**parameters).fit(*data)

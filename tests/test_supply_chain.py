@@ -24,7 +24,8 @@ def locked(name):
     for line in re.findall(r"^[a-z][^\\\n]*", (ROOT / name).read_text("utf-8"), re.M):
         entry = Requirement(line)
         (version,) = entry.specifier
-        assert version.operator == "==" and not entry.url
+        assert version.operator == "=="
+        assert not entry.url
         versions.setdefault(canonicalize_name(entry.name), set()).add(version.version)
     return versions
 
@@ -34,8 +35,12 @@ def with_extras(*names):
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     extras = project["optional-dependencies"]
     found = set(map(Requirement, project["dependencies"]))
-    for it in (Requirement(line) for name in names for line in extras[name]):
-        found |= with_extras(*it.extras) if it.name == "dpmf" else {it}
+    for requirement in (Requirement(line) for name in names for line in extras[name]):
+        found |= (
+            with_extras(*requirement.extras)
+            if requirement.name == "dpmf"
+            else {requirement}
+        )
     return found
 
 
@@ -53,13 +58,16 @@ def test_make_app_installs_the_core_and_the_extra_app():
 @pytest.mark.parametrize("name", LOCKS)
 def test_every_declared_package_is_locked_within_its_range(name):
     versions = locked(name)
-    for it in declared(name):
-        assert all(map(it.specifier.contains, versions[canonicalize_name(it.name)])), it
+    for requirement in declared(name):
+        assert all(
+            map(
+                requirement.specifier.contains,
+                versions[canonicalize_name(requirement.name)],
+            )
+        ), requirement
     text = (ROOT / name).read_text("utf-8")
-    assert (
-        text.count("--hash=sha256:") >= sum(map(len, versions.values()))
-        and "://" not in text
-    )
+    assert text.count("--hash=sha256:") >= sum(map(len, versions.values()))
+    assert "://" not in text
 
 
 def test_the_app_and_its_tests_run_on_the_same_versions():
@@ -67,20 +75,21 @@ def test_the_app_and_its_tests_run_on_the_same_versions():
     assert {name: tests[name] for name in app} == app
 
 
-def test_an_audit_that_could_look_nothing_up_is_no_pass():
+def test_an_audit_that_could_look_nothing_up_fails():
     audit = runpy.run_path(str(ROOT / ".ci/audit.py"))["verdict"]
     lines, code = audit("", "ConnectionError: no route\n", 65)
-    assert code == 0 and lines == [
+    assert code == 0
+    assert lines == [
         "NOT AUDITED: none of 65 locked packages could be looked up. ConnectionError: no route"
     ]
     found = [{"name": "one", "version": "1", "vulns": []}]
     lines, code = audit(json.dumps({"dependencies": found}), "", 1)
-    assert code == 0 and lines == [
-        "1 of 1 locked packages audited; 0 with known vulnerabilities"
-    ]
+    assert code == 0
+    assert lines == ["1 of 1 locked packages audited; 0 with known vulnerabilities"]
     found[0]["vulns"] = [{"id": "CVE-1", "fix_versions": ["2"]}]
     lines, code = audit(json.dumps({"dependencies": found}), "", 1)
-    assert code == 1 and lines[0] == "one 1: CVE-1; fixed in 2"
+    assert code == 1
+    assert lines[0] == "one 1: CVE-1; fixed in 2"
 
 
 def entry(name, package):

@@ -17,24 +17,26 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 def test_there_are_notebooks_and_the_folder_lists_each():
     contents = (FOLDER / "README.md").read_text("utf-8")
     assert len(NOTEBOOKS) >= 5
-    assert [it.name for it in NOTEBOOKS if f"({it.name})" not in contents] == []
+    names = [
+        notebook.name for notebook in NOTEBOOKS if f"({notebook.name})" not in contents
+    ]
+    assert names == []
 
 
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda it: it.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_is_well_formed(path):
     check_format(path.read_text("utf-8"))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda it: it.stem)
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
 def test_a_notebook_runs_and_holds_its_outputs(path, tmp_path, pytestconfig):
     """Noise on private data differs from run to run, so the kinds of outputs are compared."""
     output = execute(path.read_text("utf-8"), tmp_path)
     assert output.text
     if pytestconfig.getoption("renew"):
-        path.write_text(
-            nbformat.writes(output.book).replace(str(tmp_path), ".") + "\n", "utf-8"
-        )
+        content = nbformat.writes(output.book).replace(str(tmp_path), ".")
+        path.write_text(content + "\n", "utf-8")
     stored = nbformat.read(path, as_version=4)
     assert kinds_of_outputs(stored) == kinds_of_outputs(output.book)
     assert str(tmp_path) not in path.read_text("utf-8")

@@ -33,11 +33,13 @@ def client(folder):
 def test_answers_are_those_of_the_model(client, folder):
     model = load_model(folder)
     mine = {model.item_ids[3]: 5.0, model.item_ids[8]: 1.5}
-    response = client.post("/recommend", json={"ratings": mine, "k": 5})
+    question = {"ratings": mine, "k": 5}
+    response = client.post("/recommend", json=question)
     expected = model.recommend(own=mine, k=5)[["item", "rating"]]
     assert response.json() == expected.to_dict("records")
-    like = client.get("/similar", params={"item": model.item_ids[3], "k": 2}).json()
-    assert like == model.similar_items(model.item_ids[3], 2).to_dict("records")
+    item = model.item_ids[3]
+    like = client.get("/similar", params={"item": item, "k": 2}).json()
+    assert like == model.similar_items(item, 2).to_dict("records")
     about = client.get("/model").json()
     assert about["items"] == len(model.item_ids)
     assert about["epsilon"] == pytest.approx(2, rel=1e-5)
@@ -45,7 +47,12 @@ def test_answers_are_those_of_the_model(client, folder):
 
 @pytest.mark.parametrize(
     "question",
-    [{"ratings": {"no film": 3}}, {"k": 0}, {"ratings": {"ITEM": 99}}, {"rating": {}}],
+    [
+        {"ratings": {"no film": 3}},
+        {"k": 0},
+        {"ratings": {"ITEM": 99}},
+        {"rating": {}},
+    ],
 )
 def test_wrong_questions_are_refused(client, folder, question):
     ratings = {
@@ -55,4 +62,5 @@ def test_wrong_questions_are_refused(client, folder, question):
     response = client.post(
         "/recommend", json=question | ({"ratings": ratings} if ratings else {})
     )
-    assert response.status_code == 422 and response.json()["detail"]
+    assert response.status_code == 422
+    assert response.json()["detail"]

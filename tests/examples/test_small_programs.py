@@ -3,6 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import dpmf
 from dpmf_core.algorithms import REGISTRY, Algorithm, Recommender
@@ -29,23 +30,32 @@ def test_sweep_and_plot(tmp_path):
     pytest.importorskip("plotly", reason="a figure needs the extra app")
     swept = dpmf.sweep("cinema-small", ["private-bias", "bias"], epsilons=[1, 5])
     figure = swept.plot()
-    assert [line.name for line in figure.data] == ["private-bias", "bias"]
-    medians = swept.summary()[swept.summary()["method"] == "private-bias"]["median"]
-    np.testing.assert_allclose(figure.data[0].y, medians)
-    assert figure.layout.xaxis.type == "log" and figure.layout.xaxis.title.text == "ε"
+    names = [line.name for line in figure.data]
+    assert names == ["private-bias", "bias"]
+    summary = swept.summary()
+    medians = summary[summary["method"] == "private-bias"]["median"]
+    assert_allclose(figure.data[0].y, medians)
+    assert figure.layout.xaxis.type == "log"
+    assert figure.layout.xaxis.title.text == "ε"
     figure.write_json(tmp_path / "sweep.json")
 
 
 class Midpoint(Algorithm):
     """Predicts the middle of the bounds for everyone."""
 
-    id, title, source = "midpoint", "Midpoint", "an example"
+    id = "midpoint"
+    title = "Midpoint"
+    source = "an example"
     words = "predicts the middle of the bounds"
 
     def fit(self, curator, rng):
-        shape, n_items = curator.shape, curator.shape.n_items
+        shape = curator.shape
+        n_items = curator.shape.n_items
         yield Recommender(
-            shape.bounds, shape.mid_range, np.zeros(n_items), np.zeros((n_items, 0))
+            bounds=shape.bounds,
+            centre=shape.mid_range,
+            item_offsets=np.zeros(n_items),
+            item_factors=np.zeros((n_items, 0)),
         )
 
 
@@ -53,16 +63,19 @@ def test_an_algorithm_of_ones_own(frame, monkeypatch):
     monkeypatch.setattr(REGISTRY, "_external", dict(REGISTRY._from_packages()))
     REGISTRY.add(Midpoint)
     model = dpmf.PlainRecommender("midpoint", bounds=BOUNDS).fit(frame)
-    np.testing.assert_allclose(model.predict(frame), np.mean(BOUNDS))
-    assert len(dpmf.sweep(frame, ["midpoint", "bias"], bounds=BOUNDS).frame()) == 2
+    assert_allclose(model.predict(frame), np.mean(BOUNDS))
+    swept = dpmf.sweep(frame, ["midpoint", "bias"], bounds=BOUNDS)
+    assert len(swept.frame()) == 2
 
 
 def test_what_people_liked_recommends_better_than_popularity():
     """The recipe in the notes of `PrivateRecommender`: recall of held-out films."""
     data = dpmf.load("cinema-small")
     assert isinstance(data, Ratings)
-    liked = pd.DataFrame({"user": data.users, "item": data.items})[data.values > 3.5]
-    train, test = next(iter(dpmf.RatingFolds(10).split(liked)))
+    rated = pd.DataFrame({"user": data.users, "item": data.items})
+    liked = rated[data.values > 3.5]
+    folds = dpmf.RatingFolds(10).split(liked)
+    train, test = next(iter(folds))
     private = dpmf.PrivateRecommender(
         epsilon=5.0, bounds=(0, 1), public=True, random_state=0
     )
@@ -79,5 +92,7 @@ def recall(model, held_out):
     users = np.intersect1d(held_out["user"].unique(), model.users_)
     lists = model.recommend(users, k=20)
     hits = held_out.merge(lists, on=["user", "item"]).groupby("user").size()
-    sizes = held_out[held_out["user"].isin(users)].groupby("user").size().clip(upper=20)
-    return float((hits.reindex(sizes.index).fillna(0) / sizes).mean())
+    has_list = held_out["user"].isin(users)
+    sizes = held_out[has_list].groupby("user").size().clip(upper=20)
+    hits = hits.reindex(sizes.index).fillna(0)
+    return float((hits / sizes).mean())

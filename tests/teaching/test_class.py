@@ -41,8 +41,8 @@ def opened(page, **query):
 def address_of(app):
     """What the address says; the test client has some values as lists."""
     return {
-        it: text if isinstance(text, str) else text[-1]
-        for it, text in app.query_params.items()
+        name: text if isinstance(text, str) else text[-1]
+        for name, text in app.query_params.items()
     }
 
 
@@ -67,7 +67,9 @@ def take_part(steps):
         app.text_area(key="lesson.text.on1").set_value(f"Word {steps}")
         press(app, "FormSubmitter:lesson.answering-Send")
         press(app, "lesson.finish")
-    return app.code[0].value if steps > 3 else ""
+    if steps > 3:
+        return app.code[0].value
+    return ""
 
 
 @pytest.mark.slow
@@ -84,16 +86,24 @@ def test_the_teacher_sees_how_far_each_student_came():
         "1.answer",
         "1.finished",
     )
-    assert [sum(step in it for it in answers) for step in steps] == [5, 4, 3, 2, 1, 1]
+    assert [sum(step in answer for answer in answers) for step in steps] == [
+        5,
+        4,
+        3,
+        2,
+        1,
+        1,
+    ]
     teacher = opened("lessons/page.py", teach=link_token(SEQUENCE, TEACHER))
-    assert [it.value for it in teacher.metric] == ["5", "1"]
+    values = [metric.value for metric in teacher.metric]
+    assert values == ["5", "1"]
     reached, predicted = frames(teacher)
     assert list(reached["sessions"]) == [5, 2]
     assert list(predicted["students"]) == [4, 0]
-    assert sum("Answer" in it.value for it in teacher.markdown) == 3
+    assert sum("Answer" in text.value for text in teacher.markdown) == 3
     teacher.selectbox(key="teach.page").set_value(1)
     settled(teacher)
-    assert sum("Word" in it.value for it in teacher.markdown) == 1
+    assert sum("Word" in text.value for text in teacher.markdown) == 1
 
 
 def axis_of(app, place):
@@ -108,15 +118,18 @@ def test_the_right_answer_is_hidden_until_the_teacher_shows_it():
     teacher = opened("lessons/page.py", teach=link_token(SEQUENCE, TEACHER))
     (part,) = LESSONS["neighbours"].parts
     right = part.answers[part.right]
-    assert part.because not in words(teacher) and "right" not in str(frames(teacher)[1])
+    assert part.because not in words(teacher)
+    assert "right" not in str(frames(teacher)[1])
     axis, labels, counts = axis_of(teacher, 1)
-    assert labels == list(part.answers) and counts == ["1", "0"]
+    assert labels == list(part.answers)
+    assert counts == ["1", "0"]
     assert axis["dtick"] == 1  # no half students
-    assert "1 answer" in [it.value for it in teacher.caption]
+    assert "1 answer" in [caption.value for caption in teacher.caption]
     teacher.toggle(key="teach.right.0.neighbours").set_value(True)
     settled(teacher)
     _, labels, _ = axis_of(teacher, 1)
-    assert [label for label in labels if label.startswith("✓")] == [f"✓ {right}"]
+    marked = [label for label in labels if label.startswith("✓")]
+    assert marked == [f"✓ {right}"]
     assert part.because in words(teacher)
 
 
@@ -139,26 +152,28 @@ def test_the_axis_of_counts_has_few_whole_numbers(counts, noise, tick):
     )
     axis, _, _ = axis_of(settled(app_of(script)), 0)
     low, high = axis["range"]
-    assert axis["dtick"] == tick and (high - low) / tick <= 9
-    assert high > max(counts) + noise and (
-        low < min(counts) - noise if noise else low == 0
-    )
+    assert axis["dtick"] == tick
+    assert (high - low) / tick <= 9
+    assert high > max(counts) + noise
+    assert low < min(counts) - noise if noise else low == 0
 
 
 def test_a_reload_lands_on_the_page_that_was_open():
     """Also after going back; an address without a page opens the last one that was reached."""
     app = opened("kit/navigation.py", **{"class": link_token(SEQUENCE)})
     # before anything is answered
-    assert any("teacher" in it.value for it in app.caption)
+    assert any("teacher" in caption.value for caption in app.caption)
     press(app, "lesson.next")
     press(app, "lesson.back")
     address = address_of(app)
     assert address["at"] == "1"
     again = opened("kit/navigation.py", **address)
-    assert [it.key for it in again.button if it.disabled] == ["lesson.back"]
+    keys = [button.key for button in again.button if button.disabled]
+    assert keys == ["lesson.back"]
     del address["at"]
     last = opened("kit/navigation.py", **address)
-    assert last.button(key="lesson.finish") and address_of(last)["at"] == "2"
+    assert last.button(key="lesson.finish")
+    assert address_of(last)["at"] == "2"
 
 
 @pytest.mark.parametrize("gathers", [True, False])
@@ -172,7 +187,8 @@ def test_a_finished_class_shows_the_same_code_after_a_reload(gathers):
         press(app, button)
     (code,) = app.code
     again = opened("kit/navigation.py", **address_of(app))
-    assert [it.value for it in again.code] == [code.value]
+    values = [code.value for code in again.code]
+    assert values == [code.value]
     assert len(class_records.class_answers(sequence.id)) == gathers
 
 
@@ -184,12 +200,17 @@ def test_a_learner_without_a_teacher_finds_answers_and_code_after_a_reload():
     app.text_area(key="learn.words.neighbours").set_value("Mine alone")
     press(app, "FormSubmitter:learn.neighbours.own-Send")
     again = opened("lessons/page.py", **address_of(app))
-    assert [it.value for it in again.code] == [it.value for it in app.code] != []
-    assert any("Mine alone" in it.value for it in again.markdown)
+    assert (
+        [block.value for block in again.code]
+        == [block.value for block in app.code]
+        != []
+    )
+    assert any("Mine alone" in text.value for text in again.markdown)
     other = opened(
         "lessons/page.py", lesson="neighbours", seat=class_records.new_seat()
     )
-    assert not other.code and not class_records.classes()
+    assert not other.code
+    assert not class_records.classes()
 
 
 def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reload():
@@ -199,7 +220,8 @@ def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reloa
     press(app, "teach.add")
     app.text_input(key="teach.title").set_value("Tuesday")
     settled(app)
-    links, made = class_links(app), sequence_of(address_of(app)["sequence"], TEACHER)
+    links = class_links(app)
+    made = sequence_of(address_of(app)["sequence"], TEACHER)
     code = completion.code(made.id, 2, 3, "a seat", completion.today())
     app.text_area(key="teach.codes").set_value(code)
     settled(app)
@@ -208,17 +230,21 @@ def test_a_sequence_and_its_class_stay_after_codes_are_checked_and_after_a_reloa
     again = opened(
         "lessons/page.py", view="teachers", sequence=address_of(app)["sequence"]
     )
-    assert (
-        class_links(again) == links
-        and again.text_input(key="teach.title").value == "Tuesday"
-    )
+    assert class_links(again) == links
+    assert again.text_input(key="teach.title").value == "Tuesday"
     press(again, "teach.another")
-    ids = {sequence_of(address_of(it)["sequence"], TEACHER).id for it in (app, again)}
+    ids = {
+        sequence_of(address_of(page)["sequence"], TEACHER).id for page in (app, again)
+    }
     assert len(ids) == 2
 
 
 def class_links(app):
-    return [it.value for it in app.code if "class=" in it.value or "teach=" in it.value]
+    return [
+        code.value
+        for code in app.code
+        if "class=" in code.value or "teach=" in code.value
+    ]
 
 
 PRIVATE = LessonSequence.parse(
@@ -233,33 +259,35 @@ PRIVATE = LessonSequence.parse(
 
 def test_a_private_question_shows_counts_with_noise_and_no_answer():
     student = opened("kit/navigation.py", **{"class": link_token(PRIVATE)})
-    kinds = [it.value for it in student.caption]
+    kinds = [caption.value for caption in student.caption]
     # before the answer
     assert any("private" in text and "ε = 5" in text for text in kinds)
     student.radio(key="lesson.choice.on0").set_value("1")
     press(student, "FormSubmitter:lesson.answering-Send")
-    assert not student.radio and not any("never" in it.value for it in student.caption)
+    assert not student.radio
+    assert not any("never" in caption.value for caption in student.caption)
     # as a friend with the address
     again = opened("kit/navigation.py", **student.query_params)
     assert again.query_params["seat"] == student.query_params["seat"]
-    assert "Your answer was sent." in [it.value for it in again.caption]
-    assert not again.radio and not any("never" in it.value for it in again.caption)
+    assert "Your answer was sent." in [caption.value for caption in again.caption]
+    assert not again.radio
+    assert not any("never" in caption.value for caption in again.caption)
     teacher = opened("lessons/page.py", teach=link_token(PRIVATE, TEACHER))
-    assert not teacher.exception and "never" not in words(teacher)
+    assert not teacher.exception
+    assert "never" not in words(teacher)
     assert teacher.button(
         key="teach.publish.0.answer"
     ).disabled  # it waits for ten answers
     label = teacher.button(key="teach.publish.0.answer").label
     assert label.startswith("Publish 1 answer at ε = 1 *to ")
-    assert "waits for 10 answers, and there is 1" in words(teacher) and "±6" in words(
-        teacher
-    )
+    assert "waits for 10 answers, and there is 1" in words(teacher)
+    assert "±6" in words(teacher)
     teacher.toggle(key="teach.few.0.answer").set_value(True)
     settled(teacher)
     press(teacher, "teach.publish.0.answer")
     (publication,) = class_records.publications(PRIVATE.id, "0.answer")
     assert private_class.spent_epsilon(PRIVATE.id) == pytest.approx(1.0)
-    table = next(it for it in frames(teacher) if "students" in it)
+    table = next(frame for frame in frames(teacher) if "students" in frame)
     assert tuple(table["students"]) == publication.counts
     assert "±6 (95 of 100 counts), so it can be negative" in words(teacher)
     assert teacher.button(key="teach.publish.0.answer").disabled
@@ -296,9 +324,8 @@ def test_a_look_as_a_student_counts_from_the_first_answer_on():
     assert "You count as a student once you answer" in words(again)
     again.radio(key="learn.predict.neighbours.neighbours").set_value(0)
     press(again, PREDICT)
-    assert "You count as a student" not in words(again) and "preview" not in address_of(
-        again
-    )
+    assert "You count as a student" not in words(again)
+    assert "preview" not in address_of(again)
     (answers,) = class_records.class_answers(SEQUENCE.id)
     assert answers["0.neighbours"] == "0"
 
@@ -311,16 +338,18 @@ def test_the_whole_course_is_added_with_one_click_and_no_lesson_twice():
     press(app, "teach.add_course")
     sequence = sequence_of(address_of(app)["sequence"], TEACHER)
     names = [step.query["lesson"] for step in sequence.steps]
-    assert names == ["attacker", *(name for name in LESSONS if name != "attacker")]
+    others = [name for name in LESSONS if name != "attacker"]
+    assert names == ["attacker", *others]
     assert app.button(key="teach.add_course").disabled
 
 
 def test_lines_out_of_a_learning_system_are_checked_and_the_rest_is_kept():
     sequence = LessonSequence.parse(steps=SEQUENCE.steps, title="Tuesday", gathers=True)
     link = link_token(sequence, TEACHER)
-    codes = [
-        completion.code(sequence.id, 1, 1, f"seat {n}", "2026-03-02") for n in range(29)
-    ]
+    codes = []
+    for number in range(29):
+        seat = f"seat {number}"
+        codes.append(completion.code(sequence.id, 1, 1, seat, "2026-03-02"))
     lines = ["Name;E-mail;Code"]
     lines += [f'"Doe, Jo {n}";=jo{n}@x;{code}' for n, code in enumerate(codes)]
     lines.append(f"Ada Lovelace, {codes[0]}")
@@ -332,8 +361,9 @@ def test_lines_out_of_a_learning_system_are_checked_and_the_rest_is_kept():
     assert list(table["check"]) == ["no code", *["valid"] * 29, "handed in twice"]
     assert table["rest of the line"].iloc[-1] == "Ada Lovelace"
     assert set(table["finished"].iloc[1:]) == {"Tuesday"}
-    assert list(table["code"].iloc[1:30]) == [f"{code[:8]} ..." for code in codes]
-    assert [it.label for it in app.get("download_button")][
+    shown = [f"{code[:8]} ..." for code in codes]
+    assert list(table["code"].iloc[1:30]) == shown
+    assert [button.label for button in app.get("download_button")][
         -1
     ] == "Download the codes (CSV)"
 
@@ -349,7 +379,8 @@ def test_a_private_answer_is_asked_anew_to_change_it_and_its_address_is_not_to_b
     press(student, "FormSubmitter:lesson.answering-Send")
     (answers,) = class_records.class_answers(PRIVATE.id)
     assert answers["0.answer"] == "0"
-    assert not student.radio and "Your answer was sent." in words(student)
+    assert not student.radio
+    assert "Your answer was sent." in words(student)
 
 
 @pytest.fixture
@@ -387,19 +418,27 @@ def test_an_answer_that_could_not_be_kept_is_sent_by_a_button_or_with_the_next_s
     assert "not stored" not in words(app)
     (steps,) = stored_steps()
     assert steps >= {"0.opened", "0.neighbours"}
-    assert not any(it.key == "lesson.send" for it in app.button)
+    for button in app.button:
+        assert button.key != "lesson.send"
 
 
 @pytest.mark.parametrize("teacher", [True, False])
 def test_a_reload_while_the_file_is_held_can_be_tried_again(teacher, held_file):
-    address = {"class": link_token(SEQUENCE)} if teacher else {"lesson": "neighbours"}
+    if teacher:
+        address = {"class": link_token(SEQUENCE)}
+    else:
+        address = {"lesson": "neighbours"}
     app = opened("kit/navigation.py" if teacher else "lessons/page.py", **address)
     app.radio(key="learn.predict.neighbours.neighbours").set_value(0)
     press(app, PREDICT)
-    page = "kit/navigation.py" if teacher else "lessons/page.py"
+    if teacher:
+        page = "kit/navigation.py"
+    else:
+        page = "lessons/page.py"
     with held_file():
         again = opened(page, **address_of(app))
-        assert class_records.FILE in words(again) and not again.radio
+        assert class_records.FILE in words(again)
+        assert not again.radio
     press(again, "lesson.retry")
     assert again.text_area(key="learn.words.neighbours")
     assert address_of(again)["seat"] == address_of(app)["seat"]
@@ -411,7 +450,8 @@ def test_other_pages_open_while_the_file_is_held(held_file, data_folder):
     )
     with held_file():
         glossary = app_of("kit/navigation.py", seat=class_records.new_seat()).run()
-        assert not glossary.exception and class_records.FILE not in words(glossary)
+        assert not glossary.exception
+        assert class_records.FILE not in words(glossary)
 
 
 # a look at the class some seconds after its page was drawn
@@ -429,9 +469,12 @@ def test_the_class_view_says_why_it_shows_nothing_and_goes_on(script, held_file)
     teacher = app_of(script, teach=link_token(SEQUENCE, TEACHER))
     with held_file():
         teacher.run()
-        assert not teacher.exception and class_records.FILE in words(teacher)
+        assert not teacher.exception
+        assert class_records.FILE in words(teacher)
     teacher.run()
-    assert not teacher.error and [it.value for it in teacher.metric] == ["1", "0"]
+    assert not teacher.error
+    values = [metric.value for metric in teacher.metric]
+    assert values == ["1", "0"]
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,8 @@ STUDENTS = [
 
 
 def rows():
-    return answers_table(PAGES, STUDENTS).astype(object).fillna("").values.tolist()
+    table = answers_table(PAGES, STUDENTS).astype(object)
+    return table.fillna("").values.tolist()
 
 
 def test_each_answer_has_its_count_and_no_row_holds_two_answers():
@@ -47,10 +48,8 @@ def test_each_answer_has_its_count_and_no_row_holds_two_answers():
     ]
     assert rows()[: len(predicted)] == predicted
     assert ["1. A lesson", LESSON.own_words, "noise", "", 1, "", ""] in rows()
-    assert [row[2:5] for row in rows() if row[0] == "3. A question"] == [
-        ["=1+1", "", 1],
-        ["delta", "", 2],
-    ]
+    of_question = [row[2:5] for row in rows() if row[0] == "3. A question"]
+    assert of_question == [["=1+1", "", 1], ["delta", "", 2]]
 
 
 def test_a_private_question_has_its_publications_and_nothing_else():

@@ -12,7 +12,8 @@ from dpmf_core.privacy import account_files
 from dpmf_core.teaching import class_records
 from dpmf_core.teaching.class_records import answers_of, class_answers, new_seat, record
 
-ANSWER, OPENED = {"0.opened": "", "0.answer": "noise"}, {"0.opened": ""}
+ANSWER = {"0.opened": "", "0.answer": "noise"}
+OPENED = {"0.opened": ""}
 
 
 @pytest.fixture(autouse=True)
@@ -34,7 +35,8 @@ def test_an_answer_is_kept_up_to_its_longest():
 @pytest.mark.parametrize("name", ["../x", "*", "", "class-one.x", "' OR 1=1 --"])
 def test_a_name_that_was_not_drawn_has_no_answers(name):
     record("class-one", new_seat(), ANSWER)
-    assert class_answers(name) == [] and answers_of("class-one", name) is None
+    assert class_answers(name) == []
+    assert answers_of("class-one", name) is None
     with pytest.raises(ValueError, match="names"):
         record("class-one", name, {})
     with pytest.raises(ValueError, match="names"):
@@ -74,7 +76,8 @@ def test_seats_without_a_login_come_at_a_rate(monkeypatch):
 
 
 DAY = 24 * 60 * 60
-ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
+ADA = Asker.of_session("ada's secret")
+BOB = Asker.of_session("bob's secret")
 
 
 @pytest.fixture
@@ -101,7 +104,8 @@ def test_links_of_strangers_do_not_push_out_a_class_that_its_teacher_opened(now)
     for number in range(5):
         record(f"of-a-stranger-{number}", new_seat(), ANSWER)
     now[0] += 400 * DAY
-    assert answers_of("of-a-teacher", seat) == ANSWER and len(ids()) == 2
+    assert answers_of("of-a-teacher", seat) == ANSWER
+    assert len(ids()) == 2
 
     open_by(BOB, "of-a-stranger-4")
     with pytest.raises(BadInput):
@@ -119,11 +123,8 @@ def test_classes_that_were_opened_and_have_no_answer_refuse_nobody(now):
     for number, seat in enumerate(seats):
         record(f"of-a-teacher-{number}", seat, ANSWER)
         open_by(ADA, f"of-a-teacher-{number}")
-    assert (
-        answers_of("of-a-teacher-0", seats[0])
-        == answers_of("of-a-teacher-1", seats[1])
-        == ANSWER
-    )
+    assert answers_of("of-a-teacher-0", seats[0]) == ANSWER
+    assert answers_of("of-a-teacher-1", seats[1]) == ANSWER
 
 
 def test_classes_that_nobody_opened_make_room_first_and_the_oldest_of_each_kind(
@@ -160,7 +161,8 @@ def test_an_opened_class_without_an_answer_is_forgotten_a_day_after_its_last_use
     now[0] += DAY / 2 + 1
     assert set(ids()) == {"looked-at", "silent-seat", "has-answer"}
     now[0] += DAY / 2
-    assert ids() == ["has-answer"] and not class_answers("silent-seat")
+    assert ids() == ["has-answer"]
+    assert not class_answers("silent-seat")
 
 
 def test_one_person_opens_so_many_new_classes_within_a_day(now):
@@ -226,18 +228,21 @@ def test_operators_see_owner_answers_and_last_change_and_clear_a_class(now):
     record("of-nobody", new_seat(), OPENED)
     record(class_records.NO_CLASS, new_seat(), ANSWER)
     first, second = class_records.classes()
-    assert (first.id, first.owner, first.n_answers, first.is_opened) == (
-        "of-nobody",
-        "",
-        0,
-        False,
-    )
-    assert (second.id, second.owner, second.n_answers) == ("of-ada-01", ADA.owner, 1)
-    assert second.is_opened and second.changed == now[0] - 10
-    assert "of-ada" not in second.name and second.name != first.name
+    assert first.id == "of-nobody"
+    assert first.owner == ""
+    assert first.n_answers == 0
+    assert not first.is_opened
+    assert second.id == "of-ada-01"
+    assert second.owner == ADA.owner
+    assert second.n_answers == 1
+    assert second.is_opened
+    assert second.changed == now[0] - 10
+    assert "of-ada" not in second.name
+    assert second.name != first.name
 
     class_records.clear(["of-ada-01"])
-    assert ids() == ["of-nobody"] and not class_answers("of-ada-01")
+    assert ids() == ["of-nobody"]
+    assert not class_answers("of-ada-01")
 
 
 # ---- faults of the file --------------------------------------------------------------------------
@@ -291,7 +296,7 @@ def test_a_fault_of_the_file_is_a_sentence_without_a_path(fault, monkeypatch):
         lambda: class_records.clear(["class-one"]),
     ],
 )
-def test_nothing_else_is_read_or_changed_then(call, fault, monkeypatch):
+def test_every_other_call_on_a_faulty_file_is_bad_input(call, fault, monkeypatch):
     record("class-one", new_seat(), ANSWER)
     fault(monkeypatch)
     with pytest.raises(BadInput):

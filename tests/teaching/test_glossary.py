@@ -10,7 +10,9 @@ from dpmf_core.teaching.glossary import TERMS, linked
 def test_every_term_has_words_a_formula_and_a_source():
     assert len(TERMS) >= 20
     for term in TERMS.values():
-        assert len(term.words) > 30 and term.formula and term.source
+        assert len(term.words) > 30
+        assert term.formula
+        assert term.source
         assert "$" not in term.formula
 
 

@@ -44,12 +44,12 @@ def sequence(**more):
 def test_a_link_holds_everything_itself(tmp_path):
     lesson = sequence(gathers=True)
     token = link_token(lesson)
-    assert sequence_of(token) == lesson and len(token) < 500
+    assert sequence_of(token) == lesson
+    assert len(token) < 500
     assert lesson.steps[0].fixed == {"epsilon", "delta"}
     assert lesson.steps[0].query == {"epsilon": "1", "dataset": "cinema"}
-    assert not list(tmp_path.rglob("*")) and link_token(sequence()) != link_token(
-        sequence()
-    )
+    assert not list(tmp_path.rglob("*"))
+    assert link_token(sequence()) != link_token(sequence())
     assert sequence_of(link_token(lesson, TEACHER), TEACHER) == lesson
 
 
@@ -86,7 +86,10 @@ def by(key, purpose="lesson", **options):
 
 def at(text, place):
     """Another letter at one place."""
-    letter = "A" if text[place] != "A" else "B"
+    if text[place] != "A":
+        letter = "A"
+    else:
+        letter = "B"
     return text[:place] + letter + text[place:][1:]
 
 
@@ -122,7 +125,7 @@ FORGERIES = {
 
 
 @pytest.mark.parametrize("forgery", FORGERIES)
-def test_nothing_that_was_forged_opens(forgery):
+def test_a_forged_link_does_not_open(forgery):
     token = FORGERIES[forgery](link_token(sequence()))
     assert token != link_token(sequence())
     with pytest.raises(BadInput):
@@ -140,7 +143,7 @@ def test_nothing_that_was_forged_opens(forgery):
         "\x00abcdefgh",
     ],
 )
-def test_no_other_name_opens_anything(name):
+def test_a_link_under_another_name_does_not_open(name):
     with pytest.raises(BadInput):
         sequence_of(name)
 
@@ -148,7 +151,8 @@ def test_no_other_name_opens_anything(name):
 def test_links_outlive_the_disk_where_the_operator_has_set_a_key(tmp_path, monkeypatch):
     token = link_token(sequence())
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "another"))
-    assert sequence_of(token).title == "All" and signing.key_is_lasting()
+    assert sequence_of(token).title == "All"
+    assert signing.key_is_lasting()
 
 
 def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
@@ -157,9 +161,11 @@ def test_without_a_setting_the_key_is_drawn_once_for_its_user_alone(
     monkeypatch.delenv("DPMF_LESSON_KEY")
     settings.cache_clear()
     token = link_token(sequence())
-    assert not signing.key_is_lasting() and "DPMF_LESSON_KEY" in caplog.text
+    assert not signing.key_is_lasting()
+    assert "DPMF_LESSON_KEY" in caplog.text
     file = tmp_path / signing.FILE
-    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and len(file.read_text()) == 64
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert len(file.read_text()) == 64
     signing._key_in.cache_clear()  # another process
     assert sequence_of(token).title == "All"
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "another"))
@@ -179,7 +185,8 @@ def test_a_file_that_holds_no_key_signs_nothing(monkeypatch, tmp_path, key):
 
 
 def test_the_key_is_printed_nowhere(configure):
-    assert KEY not in str(setting_rows()) and KEY not in repr(settings())
+    assert KEY not in str(setting_rows())
+    assert KEY not in repr(settings())
     configure(lesson_key="too-short-a-key")
     with pytest.raises(BadInput, match="lesson_key") as error:
         settings()
@@ -189,11 +196,11 @@ def test_the_key_is_printed_nowhere(configure):
 def test_a_code_says_what_was_finished_and_cannot_be_made():
     code = completion.code("found", 2, 3, "a seat", "2026-03-02")
     result = completion.read(f"  {code.lower().replace('-', ' ')} ")
-    assert result.what == completion.mark("found") and (
-        result.right,
-        result.n_questions,
-    ) == (2, 3)
-    assert result.day == date(2026, 3, 2) and len(code) < 40
+    assert result.what == completion.mark("found")
+    assert result.right == 2
+    assert result.n_questions == 3
+    assert result.day == date(2026, 3, 2)
+    assert len(code) < 40
     # as after a reload
     assert completion.code("found", 2, 3, "a seat", "2026-03-02") == code
     assert completion.code("found", 2, 3, "another", "2026-03-02") != code
@@ -249,7 +256,8 @@ def finished_code():
 def test_a_code_is_read_out_of_its_line_and_the_rest_is_kept(line, rest):
     content, ways = finished_code()
     handed_in = completion.find(line.format_map(ways))
-    assert (handed_in.content, handed_in.rest) == (content, rest)
+    assert handed_in.content == content
+    assert handed_in.rest == rest
 
 
 @pytest.mark.parametrize(
@@ -264,7 +272,8 @@ def test_a_code_is_read_out_of_its_line_and_the_rest_is_kept(line, rest):
 def test_a_line_without_a_valid_code_is_kept_too(line, has_code, rest):
     _, ways = finished_code()
     handed_in = completion.find(line.format_map(ways))
-    assert handed_in.content is None and bool(handed_in.code) == has_code
+    assert handed_in.content is None
+    assert bool(handed_in.code) == has_code
     assert handed_in.rest == rest.format_map(ways)
 
 

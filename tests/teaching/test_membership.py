@@ -22,26 +22,29 @@ def share_won(epsilon, rounds):
     """How often somebody wins who takes the nearest of all possible sums."""
     count = 0
     for seed in range(rounds):
-        it = game_round(epsilon, seed)
-        distances = [
-            *((it.sums - row) @ (it.sums - row) for row in it.suspects),
-            it.sums @ it.sums,
-        ]
+        played = game_round(epsilon, seed)
+        distances = []
+        for row in played.suspects:
+            away = played.sums - row
+            distances.append(away @ away)
+        distances.append(played.sums @ played.sums)
         nearest = int(np.argmin(distances))
-        assert nearest == it.best_guess
-        count += nearest == it.answer
+        assert nearest == played.best_guess
+        count += nearest == played.answer
     return count / rounds
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_no_player_wins_more_than_the_bound(epsilon):
     share = share_won(epsilon, 1_000)
-    assert 0.24 < share < best_score(epsilon) + 4 * 0.5 / math.sqrt(1_000)
+    slack = 4 * 0.5 / math.sqrt(1_000)
+    assert 0.24 < share < best_score(epsilon) + slack
     assert best_score(epsilon) < best_score(2 * epsilon) < 1
 
 
 def test_without_noise_the_best_player_wins_every_round():
-    assert share_won(None, 500) == 1 == best_score(None)
+    assert share_won(None, 500) == 1
+    assert best_score(None) == 1
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -53,9 +56,11 @@ def test_the_bound_is_the_maximum_over_all_ways_to_name_suspects(epsilon, suspec
         named = norm.cdf(norm.ppf(q) + mu)
         return -float(1 - suspects * q + suspects * named) / (suspects + 1)
 
-    inside = minimize_scalar(lost, bounds=(0, 1 / suspects), options={"xatol": 1e-12})
+    options = {"xatol": 1e-12}
+    inside = minimize_scalar(lost, bounds=(0, 1 / suspects), options=options)
     score = best_score(epsilon, 1e-5, suspects)
-    assert score == pytest.approx(-min(inside.fun, lost(1 / suspects)), abs=1e-6)
+    expected = -min(inside.fun, lost(1 / suspects))
+    assert score == pytest.approx(expected, abs=1e-6)
     if suspects == 1:  # in or out: the best test of two Gaussians
         assert score == pytest.approx(norm.cdf(mu / 2))
         assert score < 1 / (1 + math.exp(-epsilon))
@@ -65,12 +70,15 @@ def test_rounds_are_what_they_say():
     """Noise as large as is said, and each answer equally often."""
     rounds = [game_round(2.0, seed) for seed in range(3_000)]
     noise = [
-        it.sums - (it.suspects[it.answer] if it.answer < SUSPECTS else 0.0)
-        for it in rounds
+        played.sums
+        - (played.suspects[played.answer] if played.answer < SUSPECTS else 0.0)
+        for played in rounds
     ]
     expected = math.sqrt(FILMS_SEEN) / gaussian_mu(2.0, 1e-5)
     assert np.std(noise) == pytest.approx(expected, rel=0.015)
-    assert all((it.suspects.sum(axis=1) == FILMS_SEEN).all() for it in rounds)
-    counts = np.bincount([it.answer for it in rounds])
+    for played in rounds:
+        assert (played.suspects.sum(axis=1) == FILMS_SEEN).all()
+    counts = np.bincount([played.answer for played in rounds])
     assert len(counts) == SUSPECTS + 1
-    assert np.abs(counts - 750).max() < 4 * math.sqrt(3_000 * 0.25 * 0.75)
+    deviations = np.abs(counts - 750)
+    assert deviations.max() < 4 * math.sqrt(3_000 * 0.25 * 0.75)

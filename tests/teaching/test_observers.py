@@ -39,9 +39,10 @@ def test_what_an_observer_sees_is_coloured_and_the_rest_is_dashed(design):
     for observer in design.observers:
         looks = nodes(observers.dot(design, observer))
         for thing in design.things:
-            colour = (
-                observers.WITH_NOISE if thing.has_noise else observers.WITHOUT_NOISE
-            )
+            if thing.has_noise:
+                colour = observers.WITH_NOISE
+            else:
+                colour = observers.WITHOUT_NOISE
             is_seen = thing.id in observer.sees
             assert (colour in looks[thing.id]) == is_seen
             assert ("dashed" in looks[thing.id]) != is_seen
@@ -51,7 +52,8 @@ def test_what_an_observer_sees_is_coloured_and_the_rest_is_dashed(design):
 def test_words_and_diagram_agree_on_what_carries_noise(design):
     noisy = {thing.id for thing in design.things if thing.has_noise}
     for observer in design.observers:
-        assert set(observer.sees) <= {thing.id for thing in design.things}
+        ids = {thing.id for thing in design.things}
+        assert set(observer.sees) <= ids
         assert (observer.noisy != "nothing") == bool(noisy & set(observer.sees))
         if observer.exact == "nothing":
             assert set(observer.sees) <= noisy
@@ -83,5 +85,6 @@ def test_words_of_joint_privacy_follow_the_kind_of_data():
         "documents": "documents",
         "images": "images",
     }.items():
-        assert f"Your {noun}" in [thing.label for thing in DESIGNS[kind].things]
+        labels = [thing.label for thing in DESIGNS[kind].things]
+        assert f"Your {noun}" in labels
         assert "$" not in str(DESIGNS[kind])

@@ -23,7 +23,8 @@ from dpmf_core.teaching.private_class import (
     spent_epsilon,
 )
 
-CLASS, STEP = "a-class-of-tests", "0.answer"
+CLASS = "a-class-of-tests"
+STEP = "0.answer"
 
 
 pytestmark = pytest.mark.usefixtures("configure")
@@ -49,10 +50,12 @@ def test_the_noise_is_laplace_of_scale_two_over_epsilon(monkeypatch):
     answer(0, 0, 1)
     publish(CLASS, STEP, 40_000, 0.2)
     (publication,) = publications(CLASS, STEP)
-    noise = np.array(publication.counts) - np.array([2, 1, *[0] * 39_998])
+    exact = np.array([2, 1, *[0] * 39_998])
+    noise = np.array(publication.counts) - exact
     b = 2 / 0.2
     assert np.abs(noise).mean() == pytest.approx(b, rel=0.02)
-    assert noise.var() == pytest.approx(2 * b**2 + 1 / 12, rel=0.05)
+    expected = 2 * b**2 + 1 / 12
+    assert noise.var() == pytest.approx(expected, rel=0.05)
     assert noise.mean() == pytest.approx(0, abs=4 * math.sqrt(2) * b / 200)
 
 
@@ -61,8 +64,10 @@ def test_one_students_answer_moves_the_counts_by_two_at_most():
     for before in itertools.product("012", repeat=3):
         for place, other in itertools.product(range(3), "012"):
             after = (*before[:place], other, *before[place + 1 :])
-            counts = (counts_of(it, 3) for it in (before, after))
-            moved = sum(abs(a - b) for a, b in zip(*counts, strict=True))
+            counts = counts_of(before, 3)
+            counts_after = counts_of(after, 3)
+            pairs = zip(counts, counts_after, strict=True)
+            moved = sum(abs(one - other) for one, other in pairs)
             assert moved <= 2
     leaf = mechanism(0.5)
     assert leaf.noise_multiplier * leaf.sensitivity == 2 / 0.5
@@ -73,11 +78,16 @@ def test_the_same_answers_are_drawn_and_charged_once_at_each_epsilon():
     for epsilon in (0.5, 1.0, 0.5, 0.5, 1.0):
         publish(CLASS, STEP, 2, epsilon)
     first = publications(CLASS, STEP)
-    assert [it.epsilon for it in first] == [0.5, 1.0]
+    epsilons = [publication.epsilon for publication in first]
+    assert epsilons == [0.5, 1.0]
     assert spent_epsilon(CLASS) == pytest.approx(1.5)
     answer(0)  # other data: a further draw, and a further charge
     publish(CLASS, STEP, 2, 0.5)
-    assert [it.n_answers for it in publications(CLASS, STEP)] == [3, 3, 4]
+    assert [publication.n_answers for publication in publications(CLASS, STEP)] == [
+        3,
+        3,
+        4,
+    ]
     assert publications(CLASS, STEP)[:2] == first
     assert spent_epsilon(CLASS) == pytest.approx(2.0)
 
@@ -89,9 +99,8 @@ def test_all_questions_of_a_class_share_one_account_that_ends_at_its_most():
     assert spent_epsilon(CLASS) == pytest.approx(4.0)
     with pytest.raises(BadInput):
         publish(CLASS, STEP, 2, 1.1)
-    assert len(publications(CLASS, STEP)) == 1 and spent_epsilon(
-        CLASS
-    ) == pytest.approx(4.0)
+    assert len(publications(CLASS, STEP)) == 1
+    assert spent_epsilon(CLASS) == pytest.approx(4.0)
     publish(CLASS, STEP, 2, 1.0)
     assert spent_epsilon(CLASS) == pytest.approx(MOST)
     with pytest.raises(BadInput):
@@ -104,12 +113,11 @@ def test_teachers_who_press_at_once_get_one_draw():
     answer(0, 1)
     with ThreadPoolExecutor(4) as pool:
         list(pool.map(lambda _: publish(CLASS, STEP, 2, 1.0), range(8)))
-    assert len(publications(CLASS, STEP)) == 1 and spent_epsilon(
-        CLASS
-    ) == pytest.approx(1.0)
+    assert len(publications(CLASS, STEP)) == 1
+    assert spent_epsilon(CLASS) == pytest.approx(1.0)
 
 
-def test_a_draw_that_is_lost_stays_charged():
+def test_a_lost_draw_stays_charged():
     """It could not be kept after it was drawn: nobody saw it, and it is paid."""
 
     def draw(_):
@@ -119,7 +127,8 @@ def test_a_draw_that_is_lost_stays_charged():
     answer(0, 1)
     with pytest.raises(OSError):
         class_records.publish(CLASS, STEP, 1.0, draw)
-    assert not publications(CLASS, STEP) and spent_epsilon(CLASS) == pytest.approx(1.0)
+    assert not publications(CLASS, STEP)
+    assert spent_epsilon(CLASS) == pytest.approx(1.0)
 
 
 def test_a_class_that_makes_room_keeps_its_account(configure):
@@ -128,7 +137,8 @@ def test_a_class_that_makes_room_keeps_its_account(configure):
     answer(0, 1)
     publish(CLASS, STEP, 2, 2.0)
     class_records.record("another-class", class_records.new_seat(), {STEP: "0"})
-    assert not publications(CLASS, STEP) and not class_records.class_answers(CLASS)
+    assert not publications(CLASS, STEP)
+    assert not class_records.class_answers(CLASS)
     answer(1, 1)
     publish(CLASS, STEP, 2, 2.0)  # other answers: another draw
     assert spent_epsilon(CLASS) == pytest.approx(4.0)
