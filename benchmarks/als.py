@@ -83,7 +83,7 @@ class Problem:
 
 def dpmf(problem: Problem, iterations: int, observe: Observer, cg: bool) -> list[float]:
     data = problem.data
-    (U, V) = problem.start()
+    U, V = problem.start()
     took = []
     starts, order = data.by_item
     # added to the 1 of every cell: (c - 1) (c / (c - 1) - u . v)^2

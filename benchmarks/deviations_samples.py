@@ -120,7 +120,7 @@ def _cost(plain: float, ours: float) -> Cost:
 
 
 def of_printed(deviation: str, outliers: bool = False) -> Cost:
-    plain = private_faces(frozenset(()), outliers)
+    plain = private_faces(frozenset(), outliers)
     ours = private_faces(frozenset((deviation,)), outliers)
     return _cost(plain, ours)
 
