@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import minimize
 
 from dpmf_core.algorithms.gradient import DPSGD, ItemGradient
@@ -13,10 +14,10 @@ from dpmf_core.algorithms.projected_gradient import (
     next_iterate,
     onto_l1_ball,
 )
-from dpmf_core.curator import Block, OpenCurator, grid, in_memory
-from dpmf_core.privacy import NOTHING, Noise
+from dpmf_core.curator import Block, grid
 from dpmf_core.testing.worlds import low_rank
 from tests.fitting import trained
+from tests.support.algebra import exact_curator, shortened
 from tests.support.dense import centred, dense
 
 
@@ -30,32 +31,44 @@ def test_the_projection_on_the_simplex_is_the_nearest_point(radius):
         bounds=[(0, None)] * 5,
         constraints={"type": "ineq", "fun": lambda x: radius - x.sum()},
     )
-    np.testing.assert_allclose(projection, best.x, atol=1e-3)
+    assert_allclose(projection, best.x, atol=1e-3)
 
 
 @pytest.mark.parametrize("radius", [0.1, 0.4, 5.0])
 def test_descent_agrees_with_dense_singular_values_projected_step_by_step(radius):
     data = low_rank()
-    algorithm = PGD(steps=6, nuclear_norm=radius, step_size=1.3, biases=False)
+    algorithm = PGD(
+        steps=6,
+        nuclear_norm=radius,
+        step_size=1.3,
+        biases=False,
+    )
     model = trained(algorithm, data)
     is_rated = dense(data, 1) > 0
     M = dense(data, centred(data))
     kappa = radius * data.shape.half_range * np.sqrt(M.size)
     Y = np.zeros_like(M)
     for _ in range(6):
-        U, s, Vt = np.linalg.svd(Y - 1.3 * is_rated * (Y - M), full_matrices=False)
-        Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
-    personal = model.personal(data)
-    np.testing.assert_allclose(
-        personal.factors.astype(float) @ model.item_factors.T,
-        Y,
-        atol=2e-6 * np.abs(Y).max() * 10,
-    )
+        gradient = is_rated * (Y - M)
+        Y = onto_nuclear_ball(Y - 1.3 * gradient, kappa)
+    iterate = model.personal(data).factors.astype(float) @ model.item_factors.T
+    assert_allclose(iterate, Y, atol=2e-5 * np.abs(Y).max())
+
+
+def onto_nuclear_ball(matrix, kappa):
+    """The nearest matrix with nuclear norm kappa at most."""
+    U, s, Vt = np.linalg.svd(matrix, full_matrices=False)
+    return U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
 
 
 def test_private_descent_without_noise_clips_rows_of_the_whole_iterate():
     data = low_rank()
-    algorithm = PrivatePGD(steps=4, nuclear_norm=0.3, step_size=2.0, row_clip=0.2)
+    algorithm = PrivatePGD(
+        steps=4,
+        nuclear_norm=0.3,
+        step_size=2.0,
+        row_clip=0.2,
+    )
     model = trained(algorithm, data)
     is_rated = dense(data, 1) > 0
     M = dense(data, centred(data))
@@ -63,16 +76,10 @@ def test_private_descent_without_noise_clips_rows_of_the_whole_iterate():
     kappa = 0.3 * data.shape.half_range * np.sqrt(M.size)
     Y = np.zeros_like(M)
     for _ in range(4):
-        Z = Y - 2.0 * is_rated * (Y - M)
-        Z *= np.minimum(
-            1, L / np.maximum(np.linalg.norm(Z, axis=1, keepdims=True), 1e-300)
-        )
-        U, s, Vt = np.linalg.svd(Z, full_matrices=False)
-        Y = U @ np.diag(onto_l1_ball(s, kappa)) @ Vt
-    personal = model.personal(data)
-    np.testing.assert_allclose(
-        personal.factors.astype(float) @ model.item_factors.T, Y, atol=1e-4
-    )
+        gradient = is_rated * (Y - M)
+        Y = onto_nuclear_ball(shortened(Y - 2.0 * gradient, L), kappa)
+    iterate = model.personal(data).factors.astype(float) @ model.item_factors.T
+    assert_allclose(iterate, Y, atol=1e-4)
 
 
 @pytest.mark.parametrize("n_units", [60, 2**24, 2**36])
@@ -109,8 +116,15 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones():
     data = low_rank()
     rng = np.random.default_rng(1)
     V = rng.normal(size=(data.n_items, 3)).astype(np.float32)
-    model = trained(DPSGD(rank=3, steps=1, biases=False), data)
-    model = type(model)(
+    of_data = trained(
+        DPSGD(
+            rank=3,
+            steps=1,
+            biases=False,
+        ),
+        data,
+    )
+    model = type(of_data)(
         data.bounds,
         data.shape.mid_range,
         np.zeros(data.n_items, np.float32),
@@ -124,13 +138,10 @@ def test_the_released_gradient_is_the_sum_of_clipped_dense_ones():
     expected = np.zeros((data.n_items, 3))
     for i in range(data.n_users):
         own = is_rated[i]
-        u = np.linalg.solve(
-            V[own].T.astype(float) @ V[own] + 2.0 * np.eye(3), V[own].T @ M[i, own]
-        )
-        G = np.zeros((data.n_items, 3))
-        G[own] = np.outer(V[own] @ u - M[i, own], u)
-        norm = np.linalg.norm(G)
-        expected += G * min(1.0, C / norm) if norm else G
-    curator = OpenCurator(in_memory(data, 3), Noise(NOTHING), {})
-    gradient = curator.total(ItemGradient(C), model)
-    np.testing.assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)
+        F = V[own].astype(float)
+        x = M[i, own]
+        u = np.linalg.solve(F.T @ F + 2.0 * np.eye(3), F.T @ x)
+        G = np.outer(F @ u - x, u)
+        expected[own] += G * min(1.0, C / max(np.linalg.norm(G), 1e-300))
+    gradient = exact_curator(data, 3).total(ItemGradient(C), model)
+    assert_allclose(gradient, expected, rtol=1e-3, atol=1e-4)

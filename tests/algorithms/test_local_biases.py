@@ -22,14 +22,13 @@ def messages_by_hand(ratings):
     out = np.zeros((ratings.n_users, 2, ratings.n_items))
     unit = ratings.shape.half_range / 2
     for user in range(ratings.n_users):
-        hers = ratings.users == user
-        if not hers.any():
+        own = ratings.only(ratings.users == user)
+        if not len(own):
             continue
-        x = (
-            ratings.values[hers].astype(float) - ratings.values[hers].mean(dtype=float)
-        ) / unit
-        out[user, 0, ratings.items[hers]] = x
-        out[user, 1, ratings.items[hers]] = 0.5
+        values = own.values.astype(float)
+        x = (values - values.mean()) / unit
+        out[user, 0, own.items] = x
+        out[user, 1, own.items] = 0.5
         out[user] /= math.sqrt(max(x @ x, len(x) / 2) + len(x) / 4)
     return out.reshape(ratings.n_users, -1)
 
@@ -37,19 +36,19 @@ def messages_by_hand(ratings):
 def test_what_is_released_is_every_message_and_nothing_else():
     data = RATINGS.world()
     record = ask(LocalBias(), data)
-    first, second = (
-        sum(record.answer(question, unit) for unit in single_units(data, data.n_users))
-        for question in record.questions
-    )
     by_hand = messages_by_hand(data)
-    assert first.reshape(by_hand.shape) == pytest.approx(by_hand, abs=3e-6)
-    is_rated = [
-        messages.reshape(by_hand.shape)[:, data.n_items :] > 0
-        for messages in (first, second)
-    ]
-    assert (is_rated[0] == is_rated[1]).all()
-    for messages in (first, second):
-        norms = np.linalg.norm(messages.reshape(by_hand.shape), axis=1)
+    messages = []
+    for question in record.questions:
+        answers = [
+            record.answer(question, unit) for unit in single_units(data, data.n_users)
+        ]
+        messages.append(sum(answers).reshape(by_hand.shape))
+    first, second = messages
+    assert first == pytest.approx(by_hand, abs=3e-6)
+    is_rated = first[:, data.n_items :] > 0
+    assert ((second[:, data.n_items :] > 0) == is_rated).all()
+    for sent in messages:
+        norms = np.linalg.norm(sent, axis=1)
         assert norms.max() <= 1
         assert not norms[list(worlds.EMPTY)].any()
 
@@ -59,11 +58,15 @@ def test_what_is_released_is_every_message_and_nothing_else():
 def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(
     epsilon, relation
 ):
-    """Whoever sees all messages learns epsilon of each user, whatever the relation is called: the
+    """Anyone who sees all messages learns epsilon of each user under both relations: the
     noise is made for any two rows, and two messages are as one with its noise over the root of 2.
     """
     shape = RATINGS.world().shape
-    budget = Budget(epsilon=epsilon, delta=DELTA, relation=relation)
+    budget = Budget(
+        epsilon=epsilon,
+        delta=DELTA,
+        relation=relation,
+    )
     level = calibrate(lambda at: LocalBias().plan(shape, at), budget)
     ((leaf, count),) = normal_form(LocalBias().plan(shape, level))
     assert type(leaf) is Gaussian
@@ -81,13 +84,13 @@ def noise_of_the_sum(scale):
 
     class ScaledNoiseCurator(NoisyCurator):
         def release_parts(self, *arguments):
-            return (
-                (at, scale * part) for at, part in super().release_parts(*arguments)
-            )
+            for at, part in super().release_parts(*arguments):
+                yield at, scale * part
 
     curator = ScaledNoiseCurator(in_memory(data), noise)
     nobody = curator.hold(lambda block: (np.zeros(0), np.zeros(0)))
-    return float(added_up(curator, nobody).std() / (math.sqrt(40) * 0.7 * 2))
+    expected = math.sqrt(40) * 0.7 * 2
+    return float(added_up(curator, nobody).std() / expected)
 
 
 def test_the_sum_carries_the_root_of_n_times_the_noise_of_a_message():

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.item_offsets import regress_offsets
 from dpmf_core.algorithms.local_columns import with_local_columns
 from dpmf_core.data.item_features import ItemFeatures
+from tests.support.algebra import predict
 from tests.support.dense import rated
 
 N = 40
@@ -30,77 +32,66 @@ def recommender(ridge=0.8):
 
 
 COUNTS = np.geomspace(2, 300, M)
-FEATURES = ItemFeatures(
-    ("war", "length"),
-    np.column_stack([np.arange(M) % 3 == 0, np.linspace(60, 200, M)]).astype(
-        np.float32
-    ),
-)
+KINDS = np.column_stack([np.arange(M) % 3 == 0, np.linspace(60, 200, M)])
 
 
-def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data):
-    """Against a dense solution with the prior variances written out, for two ridges."""
-    for ridge in (0.8, 3.0):
-        model = with_local_columns(
-            recommender(ridge), COUNTS, replace_features(data.shape)
-        )
-        own = model.personal(data)
-        for u in (0, 7):
-            hers = data.users == u
-            items = data.items[hers]
-            b = model.item_offsets
-            V = model.item_factors
-            mean = (data.values[hers] - 3.0 - b[items]).mean()
-            residuals = data.values[hers] - 3.0 - b[items] - mean
-            weights = COUNTS / COUNTS.sum()
-
-            def centred(x):
-                return np.asarray(x - weights @ x)  # noqa: B023
-
-            def scaled(x):
-                c = centred(x)
-                return np.asarray(c / np.sqrt(weights @ c**2))  # noqa: B023
-
-            war, length = FEATURES.values.T.astype(float)
-            X = np.column_stack(
-                [
-                    V,
-                    centred(b),
-                    scaled(np.log(COUNTS)),
-                    centred(war),
-                    scaled(length),
-                    np.ones(M),
-                ]
-            )
-            loadings = np.array([0.1, 0.005, 0.03, 0.02])
-            penalty = np.concatenate([np.full(R, ridge), 0.8 / loadings, [ridge]])
-            x = np.linalg.solve(
-                X[items].T @ X[items] + np.diag(penalty), X[items].T @ residuals
-            )
-            expected = 3.0 + mean + b + X @ x
-            predictions = model.predict(own, np.full(M, u), np.arange(M))
-            np.testing.assert_allclose(predictions, expected.clip(1, 5), atol=2e-4)
+FEATURES = ItemFeatures(("war", "length"), KINDS.astype(np.float32))
 
 
-def replace_features(shape):
-    return replace(shape, item_features=FEATURES)
+def columns_by_hand(offsets):
+    """The columns (M, 4) by which ratings differ: offsets, popularity and two features."""
+    weights = COUNTS / COUNTS.sum()
+
+    def centred(x):
+        return x - weights @ x
+
+    def scaled(x):
+        return centred(x) / np.sqrt(weights @ centred(x) ** 2)
+
+    war, length = FEATURES.values.T.astype(float)
+    popularity = np.log(COUNTS)
+    columns = [centred(offsets), scaled(popularity), centred(war), scaled(length)]
+    return np.column_stack(columns)
+
+
+@pytest.mark.parametrize("ridge", [0.8, 3.0])
+def test_a_user_s_loadings_solve_one_ridge_regression_with_her_factors(data, ridge):
+    """Against a dense solution with the prior variances written out."""
+    shape = replace(data.shape, item_features=FEATURES)
+    model = with_local_columns(recommender(ridge), COUNTS, shape)
+    b = model.item_offsets
+    columns = columns_by_hand(b)
+    X = np.column_stack([model.item_factors, columns, np.ones(M)])
+    variances = np.array([0.1, 0.005, 0.03, 0.02])
+    penalties = np.concatenate([np.full(R, ridge), 0.8 / variances, [ridge]])
+    for user in (0, 7):
+        own = data.only(data.users == user)
+        residuals = own.values - 3.0 - b[own.items]
+        mean = residuals.mean()
+        F = X[own.items]
+        system = F.T @ F + np.diag(penalties)
+        side = np.linalg.solve(system, F.T @ (residuals - mean))
+        expected = 3.0 + mean + b + X @ side
+        predictions = predict(model, data, np.full(M, user), np.arange(M))
+        assert_allclose(predictions, expected.clip(1, 5), atol=2e-4)
 
 
 def test_loadings_after_other_steps_are_a_ridge_regression_of_what_these_leave(data):
     model = with_local_columns(recommender(), COUNTS, data.shape)
-    own = replace(model, local_columns=np.zeros((0, 0), np.float32)).personal(data)
+    without = replace(model, local_columns=np.zeros((0, 0), np.float32))
+    own = without.personal(data)
     both = model.with_loadings(data, own)
-    np.testing.assert_array_equal(both.factors[:, :R], own.factors)
-    u = 3
-    items = data.items[data.users == u]
-    before = (
-        3.0 + own.offsets[u] + model.item_offsets + model.item_factors @ own.factors[u]
-    )
-    residuals = data.values[data.users == u] - before[items]
-    L = np.column_stack([model.local_columns, np.ones(M)]).astype(float)
-    x = np.linalg.solve(L[items].T @ L[items] + 0.8 * np.eye(3), L[items].T @ residuals)
-    np.testing.assert_allclose(both.factors[u, R:], x[:2], atol=1e-4)
-    assert both.offsets[u] == pytest.approx(own.offsets[u] + x[2], abs=1e-4)
+    assert_array_equal(both.factors[:, :R], own.factors)
+    user = 3
+    hers = data.only(data.users == user)
+    before = 3.0 + own.offsets[user] + model.item_offsets
+    before = before + model.item_factors @ own.factors[user]
+    residuals = hers.values - before[hers.items]
+    columns = np.column_stack([model.local_columns, np.ones(M)])
+    L = columns[hers.items].astype(float)
+    x = np.linalg.solve(L.T @ L + 0.8 * np.eye(3), L.T @ residuals)
+    assert_allclose(both.factors[user, R:], x[:2], atol=1e-4)
+    assert both.offsets[user] == pytest.approx(own.offsets[user] + x[2], abs=1e-4)
 
 
 @pytest.mark.parametrize("features", [None, FEATURES])
@@ -111,22 +102,24 @@ def test_offsets_are_pulled_towards_the_posterior_mean_of_a_linear_model(feature
     variance = random.uniform(0.01, 0.5, M)
     x = np.log(COUNTS)
     mean, deviation_about_mean = regress_offsets(estimates, variance, x, features, 0.5)
-    deviation = 0.5 if features is None else 0.3
-    assert deviation_about_mean == pytest.approx(deviation)
-    first = 1 / (0.25 + variance)
-    w = 1 / (deviation**2 + variance)
-    columns = [np.ones(M), x - np.average(x, weights=first)]
+
+    def centred(values, deviation):
+        weights = 1 / (deviation**2 + variance)
+        return values - np.average(values, weights=weights)
+
+    deviation = 0.5
+    columns = [np.ones(M), centred(x, 0.5)]
     deviations = [0.5, 0.5]
     if features is not None:
+        deviation = 0.3
         war, length = features.values.T.astype(float)
-        c = length - np.average(length, weights=w)
-        columns += [
-            war - np.average(war, weights=w),
-            c / np.sqrt(np.average(c**2, weights=w)),
-        ]
+        c = centred(length, deviation)
+        size = np.sqrt(np.average(c**2, weights=1 / (deviation**2 + variance)))
+        columns += [centred(war, deviation), c / size]
         deviations += [0.2, 0.15]
+    assert deviation_about_mean == pytest.approx(deviation)
     X = np.column_stack(columns)
-    P = np.diag(np.square(deviations))
-    covariance = X @ P @ X.T + np.diag(deviation**2 + variance)
-    expected = X @ P @ X.T @ np.linalg.solve(covariance, estimates)
-    np.testing.assert_allclose(mean, expected, atol=1e-10)
+    explained = X @ np.diag(np.square(deviations)) @ X.T
+    covariance = explained + np.diag(deviation**2 + variance)
+    expected = explained @ np.linalg.solve(covariance, estimates)
+    assert_allclose(mean, expected, atol=1e-10)

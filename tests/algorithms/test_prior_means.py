@@ -1,17 +1,17 @@
-"""Users' prior means against dense linear algebra, and what they gain on planted data."""
+"""Users' prior means against dense linear algebra."""
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from dpmf_core.algorithms import build
 from dpmf_core.algorithms.base import Recommender
 from dpmf_core.algorithms.prior_means import AttentionMoment
 from dpmf_core.algorithms.spectral import Spectral
-from dpmf_core.curator import OpenCurator, in_memory
 from dpmf_core.data.ratings import Shape
-from dpmf_core.privacy import NOTHING, Budget, Noise, normal_form
+from dpmf_core.privacy import Budget, normal_form
 from dpmf_core.testing.worlds import world
-from tests.support.dense import rated
+from tests.support.algebra import exact_curator, relative
 
 RANK = 2
 TYPICAL = 1.5
@@ -47,14 +47,15 @@ def side_of(model, data, user):
     items, values = row_of(data, user)
     unit = data.shape.half_range / 2
     y = values - model.centre - model.item_offsets[items]
-    W = np.column_stack([model.item_factors, np.full(data.n_items, unit)])[items]
+    mean = y.mean()
+    columns = np.column_stack([model.item_factors, np.full(data.n_items, unit)])
+    W = columns[items]
     prior = model.attention[items].sum(axis=0) / np.sqrt(len(items))
-    prior = (
-        prior + model.attention_line[0] + np.log1p(len(items)) * model.attention_line[1]
-    )
+    prior = prior + model.attention_line[0]
+    prior = prior + np.log1p(len(items)) * model.attention_line[1]
     system = W.T @ W + model.ridge * np.eye(RANK + 1)
-    side = np.linalg.solve(system, W.T @ (y - y.mean()) + model.ridge * prior)
-    return float(y.mean()), side
+    side = np.linalg.solve(system, W.T @ (y - mean) + model.ridge * prior)
+    return float(mean), side
 
 
 def test_a_users_side_is_the_posterior_mean_about_the_prior_mean():
@@ -64,7 +65,7 @@ def test_a_users_side_is_the_posterior_mean_about_the_prior_mean():
     unit = data.shape.half_range / 2
     for user in np.flatnonzero(np.diff(data.by_user)):
         mean, side = side_of(model, data, user)
-        np.testing.assert_allclose(own.factors[user], side[:-1], rtol=2e-3, atol=2e-4)
+        assert_allclose(own.factors[user], side[:-1], rtol=2e-3, atol=2e-4)
         assert own.offsets[user] == pytest.approx(mean + unit * side[-1], abs=1e-3)
     for user in np.flatnonzero(np.diff(data.by_user) == 0):
         assert not own.offsets[user]
@@ -77,9 +78,9 @@ def dense_rows(model, loadings, data):
     for user in np.flatnonzero(np.diff(data.by_user)):
         items, _ = row_of(data, user)
         attention = loadings[items].sum(axis=0) / np.sqrt(len(items))
-        side = SCALE * side_of(model, data, user)[1]
-        rows[user] = [1.0, np.log1p(len(items)) - TYPICAL, *attention, *side]
-        rows[user] /= np.linalg.norm(rows[user])
+        _, side = side_of(model, data, user)
+        excess = np.log1p(len(items)) - TYPICAL
+        rows[user] = relative(np.array([1.0, excess, *attention, *SCALE * side]))
     return rows
 
 
@@ -89,30 +90,10 @@ def test_the_moment_is_that_of_unit_rows_in_any_number_of_blocks():
     rows = dense_rows(model, loadings, data)
     sums = []
     for blocks in (1, 3):
-        curator = OpenCurator(in_memory(data, blocks), Noise(NOTHING), {})
+        curator = exact_curator(data, blocks)
         sums.append(curator.total(AttentionMoment(), model, loadings, TYPICAL, SCALE))
-    np.testing.assert_allclose(sums[0], rows.T @ rows, atol=1e-3)
+    assert_allclose(sums[0], rows.T @ rows, atol=1e-3)
     assert np.array_equal(*sums)
-
-
-def planted(n, link, seed=2):
-    """Training and test ratings of rank 2, where a user's tastes follow from what they rated.
-
-    Each user rates items of one of two kinds more often; `link` is how far their tastes differ.
-    """
-    rng = np.random.default_rng(seed)
-    m = 40
-    V = rng.normal(size=(m, 2))
-    kind = np.arange(m) % 2
-    prefers = rng.integers(0, 2, n)
-    tastes = rng.normal(0, 0.6, (n, 2)) + link * np.where(prefers == 1, 1, -1)[:, None]
-    chance = np.where(prefers[:, None] == kind, 0.35, 0.1)
-    where = rng.random((n, m)) < chance
-    is_test = rng.random((n, m)) < 0.2
-    values = (3 + tastes @ V.T * 0.5 + rng.normal(0, 0.5, (n, m))).clip(1, 5)
-    return rated(where & ~is_test, values, (1, 5)), rated(
-        where & is_test, values, (1, 5)
-    )
 
 
 def test_prior_means_are_left_out_by_n_and_mu_and_change_nothing_then():

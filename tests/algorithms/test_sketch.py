@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from dpmf_core.algorithms.count_sketch import hash_keys
 from dpmf_core.kernels import sketch as kernel
@@ -14,13 +15,32 @@ def keys(depth, seed=0):
 
 def place(key, ident, f, d, w):
     """Cell and sign of component f of a vector, by Python's whole numbers."""
-    h = (int(key[0]) * (int(ident) * d + f) + int(key[1])) % 2**64
-    return ((h >> 32) * w) >> 32, 1.0 if (h >> 31) & 1 else -1.0
+    first, second = (int(number) for number in key)
+    h = (first * (int(ident) * d + f) + second) % 2**64
+    cell = ((h >> 32) * w) >> 32
+    if (h >> 31) & 1:
+        return cell, 1.0
+    return cell, -1.0
 
 
-def cells_of(key, ident, d, w):
-    """Where every component of one vector is in one row."""
-    return [place(key, ident, f, d, w) for f in range(d)]
+def signed_cells(table, k, ident, d):
+    """The signed cells (depth, d) of all components of a vector."""
+    depth, w = table.shape
+    out = np.zeros((depth, d))
+    for j in range(depth):
+        for f in range(d):
+            cell, sign = place(k[j], ident, f, d, w)
+            out[j, f] = sign * table[j, cell]
+    return out
+
+
+def add_to(table, k, ident, move):
+    """Add a vector to a table."""
+    depth, w = table.shape
+    for j in range(depth):
+        for f, component in enumerate(move):
+            cell, sign = place(k[j], ident, f, len(move), w)
+            table[j, cell] += sign * component
 
 
 @pytest.mark.parametrize("depth", [3, 4])
@@ -29,19 +49,14 @@ def test_a_query_is_the_mean_or_the_median_of_signed_cells(query, depth):
     rng = np.random.default_rng(1)
     d = 5
     w = 37
-    C = rng.standard_normal((depth, w)).astype(np.float32)
+    table = rng.standard_normal((depth, w)).astype(np.float32)
     k = keys(depth)
-    vectors = kernel.vectors(C.ravel(), k, 11, d, w, query is np.median)
+    vectors = kernel.vectors(table.ravel(), k, 11, d, w, query is np.median)
     for ident in range(11):
-        cells = [cells_of(k[j], ident, d, w) for j in range(depth)]
-        assert [[cell for cell, _ in line] for line in cells] == kernel.places(
-            k, ident, d, w
-        )[0].tolist()
-        for f in range(d):
-            assert vectors[ident, f] == pytest.approx(
-                query([cells[j][f][1] * C[j, cells[j][f][0]] for j in range(depth)]),
-                abs=1e-6,
-            )
+        cells = [[place(key, ident, f, d, w)[0] for f in range(d)] for key in k]
+        assert kernel.places(k, ident, d, w)[0].tolist() == cells
+        expected = query(signed_cells(table, k, ident, d), axis=0)
+        assert vectors[ident] == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize("query", [np.mean, np.median])
@@ -52,41 +67,29 @@ def test_an_epoch_is_the_sources_update(query):
     w = 19
     depth = 3
     values = (data.values - 2.75).astype(np.float32)
-    C = np.random.default_rng(2).standard_normal((depth, w)).astype(np.float32)
+    table = np.random.default_rng(2).standard_normal((depth, w)).astype(np.float32)
     user_keys = keys(depth, 3)
     item_keys = keys(depth, 4)
-    slow = C.astype(np.float64)
-    n_skipped = 0
     rate = 0.05
     penalty = 0.1
     threshold = 1.5
 
-    def ask(k, ident):
-        cells = [cells_of(k[j], ident, d, w) for j in range(depth)]
-        return cells, np.array(
-            [
-                query([cells[j][f][1] * slow[j, cells[j][f][0]] for j in range(depth)])
-                for f in range(d)
-            ]
-        )
-
-    for t in range(len(values)):
-        (pu, p) = ask(user_keys, data.users[t])
-        (pi, q) = ask(item_keys, data.items[t])
-        error = values[t] - p @ q
+    slow = table.astype(np.float64)
+    n_skipped = 0
+    for user, item, value in zip(data.users, data.items, values, strict=True):
+        p = query(signed_cells(slow, user_keys, user, d), axis=0)
+        q = query(signed_cells(slow, item_keys, item, d), axis=0)
+        error = value - p @ q
         if error**2 > threshold:
             n_skipped += 1
             continue
-        for cells, move in (
-            (pu, rate * (error * q - penalty * p)),
-            (pi, rate * (error * p - penalty * q)),
-        ):
-            for j in range(depth):
-                for f in range(d):
-                    slow[j, cells[j][f][0]] += cells[j][f][1] * move[f]
-    flat = C.ravel()
+        add_to(slow, user_keys, user, rate * (error * q - penalty * p))
+        add_to(slow, item_keys, item, rate * (error * p - penalty * q))
+
+    flat = table.ravel()
     both = (user_keys, item_keys)
     settings = (d, w, query is np.median, rate, penalty, threshold)
     passed_over = kernel.epoch(flat, both, data.users, data.items, values, *settings)
-    assert passed_over == n_skipped > 0
-    np.testing.assert_allclose(flat.reshape(C.shape), slow, atol=1e-4)
+    assert n_skipped > 0
+    assert passed_over == n_skipped
+    assert_allclose(flat.reshape(table.shape), slow, atol=1e-4)

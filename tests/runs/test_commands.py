@@ -65,7 +65,12 @@ def test_a_command_is_read_back_as_its_run(choices):
 
 
 def test_a_command_starts_as_it_is_told_and_saves_nothing_unasked():
-    spec = RunSpec.of(dataset="cinema", algorithm="spectral", epsilon=2.0, delta=1e-6)
+    spec = RunSpec.of(
+        dataset="cinema",
+        algorithm="spectral",
+        epsilon=2.0,
+        delta=1e-6,
+    )
     program = ("python", "/a clone/dpmf.py")
     again, folder = read(fit_command(spec, program), *program)
     assert again == spec

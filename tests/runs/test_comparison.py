@@ -41,26 +41,39 @@ def topics(algorithm="oneshot-nmf"):
     return spec(algorithm, "news", parameters={"n_components": 5})
 
 
-@pytest.mark.parametrize("every", [False, True])
+with_and_without_all_methods = pytest.mark.parametrize("every", [False, True])
+
+
+@with_and_without_all_methods
 def test_every_method_has_the_same_seeds(every):
     runs = comparison(spec(seed=7), SMALL, every).runs
     seeds = {}
-    for name, one in runs.items():
-        seeds.setdefault(split_name(name)[0], []).append(one.seed)
-    assert set(map(tuple, seeds.values())) == {tuple(range(7, 7 + DRAWS))}
-    no_features = {"item_features": "none"}  # whatever those are given that use them
-    data = {one.data.model_copy(update=no_features) for one in runs.values()}
-    assert data == {spec().data}
-    assert {one.split for one in runs.values()} == {spec().split}
-    # draw after draw
-    assert next(iter(runs)) == "main"
-    assert list(runs).index("main draw 1") > list(runs).index("ada-dpals")
+    for name, run_spec in runs.items():
+        method, _ = split_name(name)
+        seeds.setdefault(method, []).append(run_spec.seed)
+    for of_method in seeds.values():
+        assert of_method == list(range(7, 7 + DRAWS))
+
+
+@with_and_without_all_methods
+def test_every_method_has_the_same_data_and_split(every):
+    """Whatever features those are given that use them."""
+    for run_spec in comparison(spec(seed=7), SMALL, every).runs.values():
+        data = run_spec.data.model_copy(update={"item_features": "none"})
+        assert data == spec().data
+        assert run_spec.split == spec().split
+
+
+@with_and_without_all_methods
+def test_the_first_draws_of_all_methods_come_before_the_second_ones(every):
+    names = list(comparison(spec(seed=7), SMALL, every).runs)
+    assert names[0] == "main"
+    assert names.index("main draw 1") > names.index("ada-dpals")
 
 
 def test_the_proven_rivals_and_both_predictors_without_a_model_are_compared():
-    compared = {
-        split_name(name)[0] for name in comparison(spec("spectral"), SMALL).runs
-    }
+    runs = comparison(spec("spectral"), SMALL).runs
+    compared = {split_name(name)[0] for name in runs}
     others = set(proven_methods("ratings")) - {"spectral"}
     assert compared == {"main", "best", "open", "trivial", "user-mean"} | others
     assert RECOMMENDED["ratings"] == proven_methods("ratings")[0]
@@ -87,17 +100,22 @@ def test_a_persons_own_parameters_are_no_rival_of_the_recommended_ones():
 )
 def test_the_runs_of_a_grid_are_those_that_pages_show(run_spec, shape):
     points = grid_points(run_spec, shape)
-    at_two = {point.key for point in points if point.epsilon in (None, 2.0)}
     shown = comparison(run_spec, shape).points
+    at_two = {point.key for point in points if point.epsilon in (None, 2.0)}
     assert {point.key for point in shown.values()} <= at_two
+
     private = [point for point in points if point.epsilon is not None]
-    assert all(point.spec.budget.epsilon == point.epsilon for point in private)
+    for point in private:
+        assert point.spec.budget.epsilon == point.epsilon
     assert {point.epsilon for point in private} == set(EPSILONS)
     assert [point.epsilon for point in private[: len(COARSE)]] == list(COARSE)
     assert len({point.key for point in points}) == len(points)
+
     own = own_points(run_spec, shape)
     assert points[: len(own)] == own
-    assert {point.label for point in own if point.epsilon} == {shown["main"].label}
+    for point in own:
+        if point.epsilon:
+            assert point.label == shown["main"].label
 
 
 def test_what_takes_no_budget_has_no_grid():
@@ -105,64 +123,76 @@ def test_what_takes_no_budget_has_no_grid():
         grid_points(spec("als").canonical(), SMALL)
 
 
-def test_finished_runs_make_a_table():
+def test_nothing_is_best_in_a_table_while_the_rivals_are_missing():
     selection = comparison(spec("spectral"), SMALL)
-    figures = {"main": 0.9, "best": 0.8, "trivial": 1.1, "user-mean": 1.0, "open": 0.84}
-    finished = {
-        run_name(who, draw): run_of(
-            spec=selection.runs[run_name(who, draw)], metrics={"rmse": figure}
-        )
-        for who, figure in figures.items()
-        for draw in range(2)
+    figures = {
+        "main": 0.9,
+        "best": 0.8,
+        "trivial": 1.1,
+        "user-mean": 1.0,
+        "open": 0.84,
     }
+    finished = {}
+    for method, figure in figures.items():
+        for draw in range(2):
+            name = run_name(method, draw)
+            metrics = {"rmse": figure}
+            finished[name] = run_of(spec=selection.runs[name], metrics=metrics)
     judgement = selection.table(finished).by("rmse")
     (own,) = judgement.line(selection.label)
     assert judgement.share(own) == pytest.approx(0.5)
     assert len(own.draws) == 2
-    assert judgement.best(2.0) is None  # the rivals are missing
+    assert judgement.best(2.0) is None
+
+
+def stored_references(run_spec, metrics):
+    """Finished runs that a run is compared with, by their specifications. metrics: of each."""
+    stored = {}
+    for name, other in references(run_spec).items():
+        stored[other.model_dump_json()] = run_of(spec=other, metrics=metrics[name])
+    return stored
+
+
+def judgement_among(stored, run_spec, metrics):
+    record = run_of(spec=run_spec, metrics=metrics).record
+    return judgement_of(record, lambda other: stored.get(other.model_dump_json()))
 
 
 def test_a_stored_run_is_judged_by_the_runs_that_it_is_compared_with():
     run_spec = spec()
-    errors = {"best": 0.8, "open": 0.84, "trivial": 1.1, "user-mean": 1.0}
-    stored = {
-        other.model_dump_json(): run_of(spec=other, metrics={"rmse": errors[who]})
-        for who, other in references(run_spec).items()
+    errors = {
+        "best": 0.8,
+        "open": 0.84,
+        "trivial": 1.1,
+        "user-mean": 1.0,
     }
-
-    def find(other):
-        return stored.get(other.model_dump_json())
-
-    judgement, own = judgement_of(
-        run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find
-    )
-    cost = judgement.cost(own)
+    metrics = {name: {"rmse": error} for name, error in errors.items()}
+    stored = stored_references(run_spec, metrics)
+    judgement, own = judgement_among(stored, run_spec, {"rmse": 0.9})
     assert judgement.share(own) == pytest.approx(0.5)
+    cost = judgement.cost(own)
     assert cost.noise == 0.06
     assert cost.method == 0.04
     assert cost.not_sharing == 0.2
     del stored[run_spec.open().model_dump_json()]
-    assert (
-        judgement_of(run_of(spec=run_spec, metrics={"rmse": 0.9}).record, find) is None
-    )
-    without_noise = run_of(spec=run_spec.open(), metrics={"rmse": 0.9}).record
-    assert judgement_of(without_noise, find) is None
+    assert judgement_among(stored, run_spec, {"rmse": 0.9}) is None
+    assert judgement_among(stored, run_spec.open(), {"rmse": 0.9}) is None
 
 
-def test_a_stored_run_on_ones_alone_is_judged_by_its_lists():
+def test_a_stored_run_on_likes_is_judged_by_its_lists():
     run_spec = spec(positives_above=3.0)
-    figures = {"best": 0.4, "open": 0.3, "trivial": 0.1, "user-mean": 0.1}
-    stored = {
-        other.model_dump_json(): run_of(
-            spec=other, metrics={"rmse": 0.0, "recall_at_20": figures[who]}
-        )
-        for who, other in references(run_spec).items()
+    figures = {
+        "best": 0.4,
+        "open": 0.3,
+        "trivial": 0.1,
+        "user-mean": 0.1,
     }
-    metrics = {"rmse": 0.01, "recall_at_20": 0.25}
-    record = run_of(spec=run_spec, metrics=metrics).record
-    judgement, own = judgement_of(
-        record, lambda other: stored.get(other.model_dump_json())
-    )
+    metrics = {}
+    for name, figure in figures.items():
+        metrics[name] = {"rmse": 0.0, "recall_at_20": figure}
+    stored = stored_references(run_spec, metrics)
+    own_metrics = {"rmse": 0.01, "recall_at_20": 0.25}
+    judgement, own = judgement_among(stored, run_spec, own_metrics)
     assert judgement.metric.id == "recall_at_20"
     assert judgement.share(own) == pytest.approx(0.5)
 

@@ -22,9 +22,14 @@ def judged(figures, **summary):
     return table({**REFERENCES, **figures}, **summary).by("rmse")
 
 
+def of_spectral(judgement):
+    (one,) = judgement.line("Spectral")
+    return one
+
+
 def kept(*draws):
     judgement = judged({("spectral", 2.0): draws})
-    return conclusions.kept_words(judgement, judgement.line("Spectral")[0])
+    return conclusions.kept_words(judgement, of_spectral(judgement))
 
 
 def test_what_is_kept_is_said_of_what_sharing_is_worth():
@@ -62,8 +67,13 @@ def test_a_figure_below_the_floor_is_no_percentage():
 
 
 def test_where_sharing_is_worth_nothing_measurable_there_is_no_percentage():
-    judgement = judged({("bmf", None): (0.995,), ("spectral", 2.0): (0.999,)})
-    words = conclusions.kept_words(judgement, judgement.line("Spectral")[0])
+    judgement = judged(
+        {
+            ("bmf", None): (0.995,),
+            ("spectral", 2.0): (0.999,),
+        }
+    )
+    words = conclusions.kept_words(judgement, of_spectral(judgement))
     assert words == "has RMSE 0.999; sharing is worth nothing measurable here"
     assert "%" not in words
 
@@ -73,10 +83,14 @@ def test_where_no_draw_is_shared_with_the_references_nothing_is_said_of_sharing(
 
 
 def test_another_reference_than_the_best_known_has_other_words():
-    only_als = {**REFERENCES, ("als", None): (0.8,), ("spectral", 2.0): (0.9,)}
+    only_als = {
+        **REFERENCES,
+        ("als", None): (0.8,),
+        ("spectral", 2.0): (0.9,),
+    }
     del only_als[("bmf", None)]
     judgement = table(only_als).by("rmse")
-    assert conclusions.kept_words(judgement, judgement.line("Spectral")[0]) == (
+    assert conclusions.kept_words(judgement, of_spectral(judgement)) == (
         "keeps 50% of what ALS gains over each person's own mean"
     )
 
@@ -89,16 +103,23 @@ def test_both_ends_of_the_scale_are_named():
     newcomers = judged({("user-mean", None): (1.2,)})
     assert conclusions.floor_words(newcomers) == "the mean of all ratings"
     lists = table(
-        {("global-mean", None): (0.1,), ("ease", None): (0.4,)}, "recall_at_20"
+        {
+            ("global-mean", None): (0.1,),
+            ("ease", None): (0.4,),
+        },
+        "recall_at_20",
     )
     assert conclusions.floor_words(lists.by("recall_at_20")) == "a random order"
 
 
 def test_noise_method_and_not_sharing_are_priced():
     judgement = judged(
-        {("spectral", 2.0): (0.9,), ("spectral without noise", None): (0.79,)},
+        {
+            ("spectral", 2.0): (0.9,),
+            ("spectral without noise", None): (0.79,),
+        },
     )
-    cost = judgement.cost(judgement.line("Spectral")[0])
+    cost = judgement.cost(of_spectral(judgement))
     assert conclusions.cost_words(judgement, cost) == (
         "RMSE is 0.100 more than with Bayesian MF, the best known method without privacy: 0.110"
         " from noise and settings chosen for it, −0.010 from the method. Not sharing at all would"
@@ -106,7 +127,10 @@ def test_noise_method_and_not_sharing_are_priced():
     )
 
 
-RIVALS = {("spectral", 2.0): (0.84, 0.85, 0.84), ("dpals", 2.0): (0.90, 0.91, 0.90)}
+RIVALS = {
+    ("spectral", 2.0): (0.84, 0.85, 0.84),
+    ("dpals", 2.0): (0.90, 0.91, 0.90),
+}
 
 
 def test_a_better_proven_method_is_named_with_the_difference():
@@ -120,7 +144,12 @@ def test_a_better_proven_method_is_named_with_the_difference():
 
 
 def test_a_better_method_that_is_worse_than_no_model_has_no_percentage():
-    judgement = judged({("spectral", 2.0): (1.1, 1.11), ("dpals", 2.0): (1.2, 1.21)})
+    judgement = judged(
+        {
+            ("spectral", 2.0): (1.1, 1.11),
+            ("dpals", 2.0): (1.2, 1.21),
+        }
+    )
     assert conclusions.better_words(judgement, judgement.at(2.0)[1]) == (
         "A better proven method is known at this ε: Spectral has RMSE 1.105."
     )
@@ -128,7 +157,10 @@ def test_a_better_method_that_is_worse_than_no_model_has_no_percentage():
 
 def test_no_difference_is_found_in_the_draws_that_both_have():
     judgement = judged(
-        {("spectral", 2.0): (0.84, 0.86), ("dpals", 2.0): (0.85, 0.85, 0.85)}
+        {
+            ("spectral", 2.0): (0.84, 0.86),
+            ("dpals", 2.0): (0.85, 0.85, 0.85),
+        }
     )
     assert conclusions.no_difference_words(judgement, judgement.line("DPALS")[0]) == (
         "No difference from Spectral was found in 2 draws."
@@ -136,14 +168,24 @@ def test_no_difference_is_found_in_the_draws_that_both_have():
 
 
 def test_one_draw_cannot_show_a_difference():
-    judgement = judged({("spectral", 2.0): (0.8,), ("dpals", 2.0): (0.9,)})
+    judgement = judged(
+        {
+            ("spectral", 2.0): (0.8,),
+            ("dpals", 2.0): (0.9,),
+        }
+    )
     assert conclusions.no_difference_words(judgement, judgement.at(2.0)[0]) == (
         "One draw cannot show a difference from DPALS."
     )
 
 
 def test_a_difference_that_may_be_chance_is_said_to_be_none():
-    judgement = judged({**RIVALS, ("dpals", 2.0): (0.83, 0.86, 0.85)})
+    judgement = judged(
+        {
+            **RIVALS,
+            ("dpals", 2.0): (0.83, 0.86, 0.85),
+        }
+    )
     best, other = judgement.at(2.0)
     assert conclusions.no_difference_words(judgement, best) == (
         "No difference from DPALS was found in 3 draws."
@@ -153,7 +195,10 @@ def test_a_difference_that_may_be_chance_is_said_to_be_none():
 
 def test_the_best_at_an_epsilon_is_said_in_one_sentence_and_ties_in_another():
     judgement = judged(
-        {("spectral", 2.0): (0.9, 0.91, 0.89), ("dpals", 2.0): (0.90, 0.93, 0.89)}
+        {
+            ("spectral", 2.0): (0.9, 0.91, 0.89),
+            ("dpals", 2.0): (0.90, 0.93, 0.89),
+        }
     )
     assert conclusions.best_words(judgement, 2.0) == (
         "At ε = 2, Spectral keeps 50% of what sharing ratings is worth (45% to 55% over 3 draws)."
@@ -165,7 +210,10 @@ def test_the_best_at_an_epsilon_is_said_in_one_sentence_and_ties_in_another():
 
 
 def test_a_table_is_concluded_at_each_epsilon_unless_its_data_are_private():
-    figures = {("spectral", 2.0): (0.9,), ("spectral", 5.0): (0.84,)}
+    figures = {
+        ("spectral", 2.0): (0.9,),
+        ("spectral", 5.0): (0.84,),
+    }
     first, second, scale = conclusions.conclusions_of(judged(figures))
     assert first.startswith("At ε = 2, Spectral keeps 50%")
     assert second.startswith("At ε = 5, Spectral keeps 80%")
@@ -194,7 +242,12 @@ def test_a_table_without_both_means_says_what_the_share_needs():
 
 
 def test_the_best_of_a_grid_is_named_with_its_place():
-    summary = {"guarantee": "PROVEN", "unit": "user", "epsilon": 2.0, "public": True}
+    summary = {
+        "guarantee": "PROVEN",
+        "unit": "user",
+        "epsilon": 2.0,
+        "public": True,
+    }
     points = [
         replace(point("dpals", 2.0, 0, rank=rank), grid={"rank": rank, "steps": 2})
         for rank in (2, 4)
@@ -280,9 +333,12 @@ def test_between_points_below_the_floor_it_is_worse_than_no_model():
 
 def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_floor():
     judgement = judged(
-        {("spectral", 2.0): (0.9,), ("spectral without noise", None): (0.79,)}
+        {
+            ("spectral", 2.0): (0.9,),
+            ("spectral without noise", None): (0.79,),
+        }
     )
-    lines = conclusions.reference_lines(judgement, judgement.line("Spectral")[0])
+    lines = conclusions.reference_lines(judgement, of_spectral(judgement))
     assert [(one.reference, one.value, one.label) for one in lines] == [
         (Reference.WITHOUT_NOISE, 0.79, "Spectral without noise 0.790"),
         (Reference.BEST_KNOWN, 0.8, "best known, Bayesian MF: 0.800"),

@@ -24,8 +24,6 @@ from dpmf_core.testing.worlds import low_rank
 
 pytestmark = pytest.mark.usefixtures("catalogue")
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
-DPALS = {"algorithm": "dpals", "budget": BUDGET, "parameters": {"rank": 3, "steps": 2}}
-BIAS = {"algorithm": "private-bias", "budget": BUDGET}
 
 
 def spec(**parts):
@@ -36,52 +34,56 @@ def arrays(finished_run):
     return {name: array.tobytes() for name, array in finished_run.arrays.items()}
 
 
+def bias_run(**changed):
+    return spec(**{"algorithm": "private-bias", "budget": BUDGET, **changed})
+
+
 @pytest.mark.parametrize("name", ["als", "dp-sgd", "dpals", "spectral"])
 def test_on_public_data_a_run_follows_from_its_specification(name, monkeypatch):
     """Whatever the date and the number of threads; another seed splits and draws anew."""
-    first = run(spec(algorithm=name, budget=BUDGET, seed=5))
+    run_spec = spec(algorithm=name, budget=BUDGET, seed=5)
+    other_spec = spec(algorithm=name, budget=BUDGET, seed=6)
+    first = run(run_spec)
     monkeypatch.setenv("DPMF_THREADS", "5")
-    second, other = (
-        run(spec(algorithm=name, budget=BUDGET, seed=seed)) for seed in (5, 6)
-    )
-    assert arrays(first) == arrays(second) != arrays(other)
+    second = run(run_spec)
+    assert arrays(first) == arrays(second)
     changing = {"seconds", "peak_mb", "created"}
-    assert first.record.model_dump(exclude=changing) == second.record.model_dump(
-        exclude=changing
-    )
-    assert (
-        open_split(spec(seed=5)).test.fingerprint
-        != open_split(spec(seed=6)).test.fingerprint
-    )
+    record = first.record.model_dump(exclude=changing)
+    assert second.record.model_dump(exclude=changing) == record
+    assert arrays(run(other_spec)) != arrays(first)
+    held_out = open_split(run_spec).test
+    assert open_split(other_spec).test.fingerprint != held_out.fingerprint
 
 
 def test_noise_on_private_data_cannot_be_repeated(catalogue):
     catalogue(films=dataclasses.replace(low_rank(), public=False))
-    first, second = (run(spec(**BIAS, seed=1)) for _ in range(2))
+    first = run(bias_run(seed=1))
+    second = run(bias_run(seed=1))
     assert arrays(first) != arrays(second)
     assert first.key == second.key
     assert first.record.noise_is_reproducible is False
 
 
+def places_of(ratings):
+    """The (user, item) of every rating, in one number each."""
+    return ratings.users.astype(int) * ratings.n_items + ratings.items
+
+
 def test_held_out_ratings_do_not_reach_the_fit(catalogue):
     data = low_rank()
-    before = run(spec(**DPALS, seed=3))
-    test_ratings = open_split(spec(seed=3)).test
-    pairs = set(
-        zip(test_ratings.users.tolist(), test_ratings.items.tolist(), strict=True)
+    run_spec = spec(
+        algorithm="dpals",
+        budget=BUDGET,
+        parameters={"rank": 3, "steps": 2},
+        seed=3,
     )
-    in_test = np.array(
-        [
-            pair in pairs
-            for pair in zip(data.users.tolist(), data.items.tolist(), strict=True)
-        ]
-    )
-    catalogue(
-        films=dataclasses.replace(
-            data, values=np.where(in_test, np.float32(0.5), data.values)
-        )
-    )
-    after = run(spec(**DPALS, seed=3))
+    before = run(run_spec)
+    held_out = open_split(run_spec).test
+    is_held_out = np.isin(places_of(data), places_of(held_out))
+    assert is_held_out.sum() == len(held_out)
+    values = np.where(is_held_out, np.float32(0.5), data.values)
+    catalogue(films=dataclasses.replace(data, values=values))
+    after = run(run_spec)
     assert arrays(before) == arrays(after)
     assert before.record.metrics["rmse"] != after.record.metrics["rmse"]
 
@@ -100,25 +102,28 @@ def test_held_out_ratings_do_not_reach_the_fit(catalogue):
 )  # fmt: skip
 def test_whatever_changes_a_run_changes_its_key(change):
     data = low_rank()
-    assert run_key(spec(**{**BIAS, **change}), data) != run_key(spec(**BIAS), data)
+    assert run_key(bias_run(**change), data) != run_key(bias_run(), data)
 
 
-def test_data_and_the_algorithm_s_version_are_in_the_key_and_no_idle_budget(
-    monkeypatch,
-):
-    before = run_key(spec(**BIAS), low_rank())
-    als = spec(algorithm="als", budget=BUDGET)
-    assert run_key(spec(**BIAS), low_rank(1)) != before
+def test_data_and_the_algorithm_s_version_are_in_the_key(monkeypatch):
+    before = run_key(bias_run(), low_rank())
+    assert run_key(bias_run(), low_rank(1)) != before
     monkeypatch.setattr(PrivateBias, "version", PrivateBias.version + 1)
-    assert run_key(spec(**BIAS), low_rank()) != before
-    assert run_key(als, low_rank()) == run_key(spec(algorithm="als"), low_rank())
+    assert run_key(bias_run(), low_rank()) != before
+
+
+def test_a_budget_that_an_algorithm_does_not_use_is_not_in_the_key():
+    data = low_rank()
+    with_budget = spec(algorithm="als", budget=BUDGET)
+    assert run_key(with_budget, data) == run_key(spec(algorithm="als"), data)
 
 
 def test_data_that_change_on_disk_are_read_again(catalogue):
-    before = open_data(DataSpec(id="films")).fingerprint
-    assert open_data(DataSpec(id="films")) is open_data(DataSpec(id="films"))
+    films = DataSpec(id="films")
+    before = open_data(films)
+    assert open_data(films) is before
     catalogue(films=low_rank(9))
-    assert open_data(DataSpec(id="films")).fingerprint != before
+    assert open_data(films).fingerprint != before.fingerprint
 
 
 @pytest.mark.parametrize(
@@ -130,12 +135,9 @@ def test_data_that_change_on_disk_are_read_again(catalogue):
     ],
 )
 def test_what_a_choice_assumes_makes_a_proof_conditional(parts, status):
-    assert (
-        prepared_for(
-            spec(**{**BIAS, **parts}), open_data(spec(**parts).data)
-        ).guarantee.status
-        == status
-    )
+    run_spec = bias_run(**parts)
+    prepared = prepared_for(run_spec, open_data(run_spec.data))
+    assert prepared.guarantee.status == status
 
 
 class ClaimedProof(PrivateBias):
@@ -180,41 +182,61 @@ def test_a_run_that_spends_other_than_planned_is_no_run():
         run(spec(algorithm="hasty", budget=BUDGET))
 
 
+def rmse(model, personal, part):
+    errors = model.predict(personal, part.users, part.items) - part.values
+    return float(np.sqrt(np.mean(errors.astype(float) ** 2)))
+
+
 @pytest.mark.parametrize(
-    ("parts", "kind"),
-    [(DPALS, "per-user"), (BIAS, "users"), ({"algorithm": "als"}, "random")],
+    ("algorithm", "parameters", "kind"),
+    [
+        ("dpals", {"rank": 3, "steps": 2}, "per-user"),
+        ("private-bias", {}, "users"),
+        ("als", {}, "random"),
+    ],
     ids=["dpals", "private-bias", "als"],
 )
-def test_figures_are_those_of_the_stored_model_on_held_out_ratings(parts, kind):
-    fractions = {"test_fraction": 0.3, "validation_fraction": 0.2}
-    run_spec = spec(**parts, split={"kind": kind, **fractions}, seed=4)
+def test_figures_are_those_of_the_stored_model_on_held_out_ratings(
+    algorithm, parameters, kind
+):
+    run_spec = spec(
+        algorithm=algorithm,
+        parameters=parameters,
+        budget=BUDGET,
+        split={"kind": kind, "test_fraction": 0.3, "validation_fraction": 0.2},
+        seed=4,
+    )
     finished_run = run(run_spec)
-    split = open_split(run_spec)
-    stored = RunRecord.model_validate_json(to_json(finished_run.record.to_dict()))
+    record = finished_run.record
+    stored = RunRecord.model_validate_json(to_json(record.to_dict()))
     again = Run(stored, finished_run.arrays)
-    judge = by_split("ratings", split, seeds(run_spec.seed).split)
-    figures, rows = judge.figures(again.model)
-    assert finished_run.record.metrics == figures
-    assert {by: tuple(groups) for by, groups in rows.items()} == again.record.buckets
     assert again.spec == run_spec.canonical()
+
+    split = open_split(run_spec)
+    figures, rows = by_split("ratings", split, seeds(run_spec.seed).split).figures(
+        again.model
+    )
+    assert record.metrics == figures
+    assert {by: tuple(groups) for by, groups in rows.items()} == again.record.buckets
+
     personal = again.model.personal(split.history)
-    last = finished_run.record.curves[-1]
-    for name, part in (("validation", split.validation), ("test", split.test)):
-        errors = again.model.predict(personal, part.users, part.items) - part.values
-        rmse = float(np.sqrt(np.mean(errors.astype(float) ** 2)))
-        assert last[f"{name}_rmse"] == pytest.approx(rmse, rel=1e-6)
-    assert figures["rmse"] == pytest.approx(rmse)
+    validation_error = rmse(again.model, personal, split.validation)
+    test_error = rmse(again.model, personal, split.test)
+    last = record.curves[-1]
+    assert last["validation_rmse"] == pytest.approx(validation_error, rel=1e-6)
+    assert last["test_rmse"] == pytest.approx(test_error, rel=1e-6)
+    assert figures["rmse"] == pytest.approx(test_error)
+    test = split.test
+    errors = again.model.predict(personal, test.users, test.items) - test.values
     assert figures["mae"] == pytest.approx(np.abs(errors).mean())
 
 
 @pytest.mark.parametrize("asks", [1, 2, 3, 6])
 def test_a_run_that_is_stopped_leaves_nothing(asks):
+    run_spec = spec(algorithm="als", parameters={"rank": 2, "steps": 4})
     calls = iter(range(1, 99))
     with pytest.raises(Cancelled):
-        run(
-            spec(algorithm="als", parameters={"rank": 2, "steps": 4}),
-            stopped=lambda: next(calls) >= asks,
-        )
+        run(run_spec, stopped=lambda: next(calls) >= asks)
 
 
 @pytest.mark.parametrize(
@@ -235,31 +257,38 @@ def test_a_specification_explains_what_is_wrong_with_it(parts, words):
         spec(**parts)
 
 
-def test_curves_have_as_many_points_as_were_asked_for_and_are_told_as_they_grow():
-    parts = {"algorithm": "als", "parameters": {"rank": 2, "steps": 30}}
-    reports = []
-    usual = run(spec(**parts))
-    every = run(spec(**parts, curve_points=30), report=reports.append)
-    steps = [
-        [point["step"] for point in finished_run.record.curves]
-        for finished_run in (usual, every)
-    ]
-    assert len(steps[0]) == 12
-    assert steps[0][0] == 1
-    assert steps[0][-1] == 30
-    assert max(np.diff(steps[0])) - min(np.diff(steps[0])) <= 1
-    assert steps[1] == list(range(1, 31))
-    assert usual.record.metrics == every.record.metrics
-    assert usual.record.curves == tuple(
-        every.record.curves[int(step) - 1] for step in steps[0]
-    )
+def als_run(**parts):
+    return spec(algorithm="als", parameters={"rank": 2, "steps": 30}, **parts)
+
+
+def test_a_curve_has_twelve_points_with_steps_of_one_length():
+    usual = run(als_run())
+    steps = [point["step"] for point in usual.record.curves]
+    assert len(steps) == 12
+    assert steps[0] == 1
+    assert steps[-1] == 30
+    lengths = np.diff(steps)
+    assert max(lengths) - min(lengths) <= 1
     # keys from before it could be chosen
     assert "curve_points" not in usual.spec.model_dump()
-    assert [(report.step, report.steps, len(report.curves)) for report in reports] == [
-        (step, 30, step) for step in range(1, 31)
-    ]
+
+
+def test_curves_have_as_many_points_as_asked_for_and_are_reported_as_they_grow():
+    usual = run(als_run())
+    reports = []
+    every = run(als_run(curve_points=30), report=reports.append)
+    curve = every.record.curves
+    assert [point["step"] for point in curve] == list(range(1, 31))
+    assert usual.record.metrics == every.record.metrics
+    for point in usual.record.curves:
+        assert point == curve[int(point["step"]) - 1]
+    assert len(reports) == 30
+    for step, progress in enumerate(reports, start=1):
+        assert progress.step == step
+        assert progress.steps == 30
+        assert len(progress.curves) == step
     with pytest.raises(BadInput, match="curve_points"):
-        spec(**parts, curve_points=1)
+        als_run(curve_points=1)
 
 
 def test_filters_come_before_the_split_in_a_fixed_order():

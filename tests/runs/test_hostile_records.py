@@ -40,9 +40,17 @@ def hostile(text, epsilon):
     budget = {"epsilon": epsilon, "delta": 1e-5}
     return run_of(
         **dict.fromkeys(("title", "split", "noise", "key", "created", "rule"), text),
-        spec={"data": {"id": text}, "algorithm": "dpals", "budget": budget},
+        spec={
+            "data": {"id": text},
+            "algorithm": "dpals",
+            "budget": budget,
+        },
         versions={text: text},
-        guarantee={"status": "PROVEN", "words": text, "taken_as_public": [text]},
+        guarantee={
+            "status": "PROVEN",
+            "words": text,
+            "taken_as_public": [text],
+        },
         parameters={"rank": 2, text: text},
         metrics={"rmse": 0.9, text: 1.0},
         curves=[{"step": 1.0, "test_rmse": 0.9}],
@@ -211,5 +219,10 @@ def test_ordinary_texts_stay_as_they_are(text):
 
 def test_what_is_no_text_stays_and_a_row_is_marked_in_names_and_cells():
     row = {"=a": "x;=b", "n": -1.5, "none": None, "flag": True}
-    assert harmless_row(row) == {"'=a": "x;'=b", "n": -1.5, "none": None, "flag": True}
+    assert harmless_row(row) == {
+        "'=a": "x;'=b",
+        "n": -1.5,
+        "none": None,
+        "flag": True,
+    }
     assert harmless(harmless("x;=b")) == harmless("x;=b")

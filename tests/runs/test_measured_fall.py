@@ -13,7 +13,6 @@ from dpmf_core.algorithms import Recommender
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import output
 from dpmf_core.curator import OpenCurator, in_memory
-from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.privacy import NOTHING, Budget, Noise, NoiseKind, Relation
 from dpmf_core.privacy.accounting import epsilon as exact_epsilon
@@ -27,30 +26,23 @@ from dpmf_core.runs.paired_errors import PairedErrors, PairedSums
 from dpmf_core.runs.reports import notebook_of_run, report, script
 from dpmf_core.testing import worlds
 from dpmf_core.testing.probes import Blindfold, Recorder
+from tests.support.algebra import predict
+from tests.support.dense import rated
 
 DELTA = 1e-5
 TITLE_OF_CHARGE = "fall of the error, Private biases"
 BUDGET = Budget(epsilon=2.0, delta=DELTA)
 
 
-@pytest.fixture
-def clinic(tmp_path, monkeypatch):
-    """A private table of 400 users."""
-    monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
-    file = tmp_path / "clinic.csv"
-    rows = [
-        f"p{u},thing {i},{1 + (u * u + 3 * i + u * i) % 5}"
-        for u in range(400)
-        for i in range(12)
-        if (u + i) % 4
-    ]
-    file.write_text("user,item,rating\n" + "\n".join(rows) + "\n")
-    return f"{file}?bounds=1,5"
-
-
-def fit(data, **more):
-    options = {"epsilon": 2.0, "delta": DELTA, "measure": 0.5, **more}
-    return dpmf.fit(data, "private-bias", **options)
+def fit(data, epsilon=2.0, delta=DELTA, measure=0.5, **more):
+    return dpmf.fit(
+        data,
+        "private-bias",
+        epsilon=epsilon,
+        delta=delta,
+        measure=measure,
+        **more,
+    )
 
 
 # ---- the release ---------------------------------------------------------------------------------
@@ -68,7 +60,11 @@ def test_a_measurement_costs_what_was_asked(relation, noise):
 def people(ratings):
     parts = split(ratings, SplitSpec(test_fraction=0.4), 0)
     return in_memory(
-        {"train": parts.history, "history": parts.history, "test": parts.test}
+        {
+            "train": parts.history,
+            "history": parts.history,
+            "test": parts.test,
+        }
     )
 
 
@@ -94,29 +90,23 @@ def test_it_releases_its_plan_and_nothing_else():
     ]
 
 
-def shoppers(n_users=1500, n_items=40, seed=0):
+def shoppers(n_users=1500, n_items=40):
     """Few ratings a person, so that one constant is the better floor."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(0)
     given = rng.random((n_users, n_items)) < 0.07
     quality = rng.normal(0, 0.5, n_items)
     values = 3.4 + quality + rng.normal(0, 0.9, (n_users, n_items))
-    users, items = np.nonzero(given)
-    facts = {"n_users": n_users, "n_items": n_items, "bounds": (1, 5), "public": True}
-    ratings = Ratings.of(users, items, np.clip(values[given], 1, 5), **facts)
-    return ratings, quality
+    return rated(given, np.clip(values, 1, 5), (1, 5)), quality
 
 
-def viewers(n_users=1200, n_items=50, seed=1):
+def viewers(n_users=1200, n_items=50):
     """Many ratings a person and offsets of people, so that own means are the better floor."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(1)
     given = rng.random((n_users, n_items)) < 0.6
     quality = rng.normal(0, 0.4, n_items)
     mood = rng.normal(0, 0.5, (n_users, 1))
     values = 3.2 + quality + mood + rng.normal(0, 0.8, (n_users, n_items))
-    users, items = np.nonzero(given)
-    facts = {"n_users": n_users, "n_items": n_items, "bounds": (1, 5), "public": True}
-    ratings = Ratings.of(users, items, np.clip(values[given], 1, 5), **facts)
-    return ratings, quality
+    return rated(given, np.clip(values, 1, 5), (1, 5)), quality
 
 
 def clipped_fall(world, model, plan):
@@ -129,57 +119,62 @@ def clipped_fall(world, model, plan):
     return PairedSums(statistic, tuple(sums), 1e-9, 2.0, has_constant=True)
 
 
-@pytest.mark.parametrize("make, floor", [(shoppers, "constant"), (viewers, "own mean")])
-def test_the_interval_holds_the_figure_in_93_of_100_draws(make, floor):
+@pytest.mark.parametrize(
+    ("make", "floor", "centre", "user_damping"),
+    [(shoppers, "constant", 3.4, None), (viewers, "own mean", 3.0, 0.0)],
+)
+def test_the_interval_holds_the_figure_in_93_of_100_draws(
+    make, floor, centre, user_damping
+):
     world, quality = make()
-    damping = 0.0 if floor == "own mean" else None
-    centre = 3.0 if floor == "own mean" else 3.4
-    offsets = quality.astype(np.float32)
     model = Recommender.of_means(
         world.shape,
         centre=centre,
-        item_offsets=offsets,
-        user_damping=damping,
+        item_offsets=quality.astype(np.float32),
+        user_damping=user_damping,
     )
     plan = measured_fall.event(BUDGET, 0.3)
     exact = clipped_fall(world, model, plan)
-    assert exact.floor == floor
-    shown = [
-        noisy_fall(people_of_world, model, Noise(plan, np.random.SeedSequence(seed)))
-        for people_of_world in [people(world)]
-        for seed in range(200)
-    ]
     truth = exact.fall.value
+    assert exact.floor == floor
     assert truth > 0.02
-    assert sum(one.low <= truth <= one.high for one in shown) >= 186
-    assert np.median([one.value for one in shown]) == pytest.approx(truth, abs=0.01)
-    assert sum(one.floor == floor for one in shown) > 150
-    assert max(one.high - one.low for one in shown) < 0.3
+
+    everybody = people(world)
+    values = []
+    widths = []
+    n_true = 0
+    n_with_floor = 0
+    for seed in range(200):
+        noise = Noise(plan, np.random.SeedSequence(seed))
+        shown = noisy_fall(everybody, model, noise)
+        values.append(shown.value)
+        widths.append(shown.high - shown.low)
+        n_true += shown.low <= truth <= shown.high
+        n_with_floor += shown.floor == floor
+    assert n_true >= 186
+    assert np.median(values) == pytest.approx(truth, abs=0.01)
+    assert n_with_floor > 150
+    assert max(widths) < 0.3
 
 
 def test_the_exact_figure_is_that_of_its_definition():
     world, quality = viewers(n_users=60)
     model = Recommender.of_means(world.shape, item_offsets=quality.astype(np.float32))
+    means = Recommender.of_means(world.shape)
     parts = split(world, SplitSpec(test_fraction=0.4), 0)
     held_out = parts.test
-    history = parts.history
-    means = Recommender.of_means(world.shape)
 
-    def rmse(predictions):
-        squares = (
-            pd.Series((held_out.values - predictions) ** 2.0)
-            .groupby(held_out.users)
-            .mean()
-        )
-        return math.sqrt(squares.clip(upper=4.0).mean())
+    def rmse(model):
+        predictions = predict(model, parts.history, held_out.users, held_out.items)
+        squares = pd.Series((held_out.values - predictions) ** 2.0)
+        of_users = squares.groupby(held_out.users).mean()
+        return math.sqrt(of_users.clip(upper=4.0).mean())
 
-    own = rmse(means.predict(means.personal(history), held_out.users, held_out.items))
-    error = rmse(model.predict(model.personal(history), held_out.users, held_out.items))
     shown = exact_fall(people(world), model)
-    assert shown.error == pytest.approx(error, rel=1e-5)
-    assert shown.value == pytest.approx(own - error, rel=1e-5)
-    assert shown.low == shown.high
-    assert shown.value == shown.high
+    assert shown.error == pytest.approx(rmse(model), rel=1e-5)
+    assert shown.value == pytest.approx(rmse(means) - rmse(model), rel=1e-5)
+    assert shown.low == shown.value
+    assert shown.high == shown.value
     assert shown.is_exact
 
 
@@ -203,18 +198,19 @@ def test_on_public_data_it_is_the_difference_of_two_metrics(make, floor):
 def test_run_and_measurement_enter_the_account_apart_and_compose(clinic):
     model = fit(clinic, measure=0.1)
     spent = dpmf.account(clinic)
-    assert [line.title for line in spent.lines] == ["Private biases", TITLE_OF_CHARGE]
-    assert [line.together for line in spent.lines] == pytest.approx(
-        [2.0, 0.1], rel=1e-6
-    )
+    run, measurement = spent.lines
+    assert run.title == "Private biases"
+    assert run.together == pytest.approx(2.0, rel=1e-6)
+    assert measurement.title == TITLE_OF_CHARGE
+    assert measurement.together == pytest.approx(0.1, rel=1e-6)
     assert spent.n_raw_errors == 1  # the measurement shows none
+
     together = model.record.fall.price.together
     assert together == pytest.approx(spent.total.epsilon, rel=1e-9)
     assert together == pytest.approx(2.005, abs=0.001)
     spec = model.record.spec
-    assert total(charges(spec, open_anywhere(spec.data), 0.1)).epsilon == pytest.approx(
-        together
-    )
+    planned = charges(spec, open_anywhere(spec.data), 0.1)
+    assert total(planned).epsilon == pytest.approx(together)
 
 
 def test_a_stored_measurement_is_shown_again_at_no_price_and_enters_another_account(
@@ -249,13 +245,21 @@ def test_what_a_budget_does_not_allow_together_is_refused_before_anything_is_dra
 def test_data_in_memory_are_measured_and_charged(monkeypatch, tmp_path):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path))
     world, _ = shoppers(n_users=300)
-    columns = {"user": world.users, "item": world.items, "rating": world.values}
+    columns = {
+        "user": world.users,
+        "item": world.items,
+        "rating": world.values,
+    }
     frame = pd.DataFrame(columns)
     ledger = tmp_path / "frame.ledger"
     model = fit(frame, bounds=(1, 5), ledger=ledger)
     assert model.record.fall.price is not None
-    spent = dpmf.account(frame, bounds=(1, 5), ledger=ledger)
-    assert [line.title for line in spent.lines][-1] == TITLE_OF_CHARGE
+    *_, last = dpmf.account(
+        frame,
+        bounds=(1, 5),
+        ledger=ledger,
+    ).lines
+    assert last.title == TITLE_OF_CHARGE
 
 
 @pytest.mark.parametrize(
@@ -285,7 +289,13 @@ def test_what_cannot_be_measured_is_refused_before_the_run(clinic):
     with pytest.raises(BadInput, match="no proven epsilon"):
         dpmf.fit(clinic, "bias", measure=0.1)
     with pytest.raises(BadInput, match="for a person"):
-        dpmf.fit(clinic, "input-perturbation", epsilon=1.0, delta=0.0, measure=0.1)
+        dpmf.fit(
+            clinic,
+            "input-perturbation",
+            epsilon=1.0,
+            delta=0.0,
+            measure=0.1,
+        )
     with pytest.raises(BadInput, match="pure"):
         fit(clinic, delta=0.0)
     with pytest.raises(BadInput, match="samples"):

@@ -18,7 +18,13 @@ from dpmf_core.testing.worlds import low_rank
 from tests.support.gaussian import epsilon_of
 from tests.support.notebooks import check_format, execute
 
-CHOICES = {"epsilon": 5, "delta": 5e-5, "rank": 2, "steps": 2, "seed": 3}
+CHOICES = {
+    "epsilon": 5,
+    "delta": 5e-5,
+    "rank": 2,
+    "steps": 2,
+    "seed": 3,
+}
 SPEC = RunSpec.of(dataset="cinema-small", algorithm="dpals", **CHOICES)
 
 
@@ -55,12 +61,21 @@ pytestmark = pytest.mark.usefixtures("data_folder")
 
 
 def test_an_account_shows_the_total_of_all_releases_on_private_data():
-    data = replace(low_rank(n_users=200), public=False, name="<b>mine</b>")
+    data = replace(
+        low_rank(n_users=200),
+        public=False,
+        name="<b>mine</b>",
+    )
     run = fit(data, "private-bias", epsilon=1.0, delta=1e-6)
     assert "<b>mine" not in html_of_run(run)
     with pytest.raises(BadInput):
         plot(run)
-    result = sweep(data, ["private-bias"], epsilons=[1.0], delta=1e-6)
+    result = sweep(
+        data,
+        ["private-bias"],
+        epsilons=[1.0],
+        delta=1e-6,
+    )
     with pytest.raises(BadInput, match="noisy_errors"):
         result.plot()
     two_runs = [row for row in run.record.ledger for _ in range(2 * row.count)]

@@ -20,7 +20,6 @@ from dpmf_core.testing import worlds
 RADII = (0.5, 1.0)
 CLIPS = (0.01, 0.2, 1.0)
 CONSTANTS = (None, 0.5, 3.1)
-SHAPE = {"n_users": 3, "n_items": 6, "bounds": (1.0, 5.0), "public": True}
 
 
 def people(ratings, blocks=1):
@@ -40,18 +39,23 @@ def models(shape):
         offsets = (scale * rng.standard_normal(shape.n_items)).astype(np.float32)
         yield Recommender.of_means(shape, item_offsets=offsets)
         factors = (scale * rng.standard_normal((shape.n_items, 2))).astype(np.float32)
-        yield Recommender.of_means(shape, item_offsets=offsets, item_factors=factors)
+        yield Recommender.of_means(
+            shape,
+            item_offsets=offsets,
+            item_factors=factors,
+        )
 
 
 def rows():
     """Rows of one user: none, one rating, extremes, and every item."""
     low, high = worlds.BOUNDS
     everything = list(range(worlds.N_ITEMS))
+    alternating = [low, high] * (len(everything) // 2) + [low]
     yield [], []
     yield [2], [high]
     yield everything, [low] * len(everything)
     yield everything, [high] * len(everything)
-    yield everything, [low, high] * (len(everything) // 2) + [low]
+    yield everything, alternating
 
 
 @pytest.mark.parametrize("radius", RADII)
@@ -60,24 +64,38 @@ def test_no_user_moves_the_sums_further_than_declared(radius, clip):
     statistic = PairedErrors(radius, clip, clip / 2)
     furthest = statistic.sensitivity * statistic.replace_one_factor
     world = worlds.world()
+    variants = [worlds.with_row(world, worlds.HEAVY, *row) for row in rows()]
     for model, constant in itertools.product(models(world.shape), CONSTANTS):
-        variants = [worlds.with_row(world, worlds.HEAVY, *row) for row in rows()]
-        gone, *others = (
-            total(statistic, variant, model, constant) for variant in variants
-        )
-        for sums in others:
-            assert np.isfinite(sums).all()
-            assert np.linalg.norm(sums - gone) <= statistic.sensitivity
+        sums = [total(statistic, variant, model, constant) for variant in variants]
+        gone, *others = sums
+        for present in others:
+            assert np.isfinite(present).all()
+            assert np.linalg.norm(present - gone) <= statistic.sensitivity
         for one, another in itertools.combinations(others, 2):
             assert np.linalg.norm(one - another) <= furthest
 
 
+def three_users(users, items, values):
+    """Public ratings of three users for six items, from 1 to 5."""
+    return Ratings.of(
+        users,
+        items,
+        values,
+        n_users=3,
+        n_items=6,
+        bounds=(1.0, 5.0),
+        public=True,
+    )
+
+
 def of_one(history, held_out):
     """Tables of three users, of whom the first knows one rating and has one held out."""
-    known = Ratings.of([0], [0], [history], **SHAPE)
-    return in_memory(
-        {"history": known, "test": Ratings.of([0], [1], [held_out], **SHAPE)}
-    )
+    known = three_users([0], [0], [history])
+    return in_memory({"history": known, "test": three_users([0], [1], [held_out])})
+
+
+def exact_sums(tables, statistic, model):
+    return OpenCurator(tables, Noise(NOTHING), {}).total(statistic, model)
 
 
 @pytest.mark.parametrize("radius", RADII)
@@ -85,19 +103,19 @@ def test_the_worst_users_reach_the_bounds(radius):
     """Own means that are right and wrong where the model's squared error is half of its bound."""
     statistic = PairedErrors(radius, 0.1, 0.1)
     guess = 5 - math.sqrt(2)
-    half = Recommender.of_means(of_one(3, 5).shape, centre=guess, user_damping=None)
-    sums = []
-    for history in (3, 5):
-        curator = OpenCurator(of_one(history, 5), Noise(NOTHING), {})
-        sums.append(curator.total(statistic, half))
-    assert np.linalg.norm(sums[0]) == pytest.approx(statistic.sensitivity, rel=1e-5)
-    moved = np.linalg.norm(sums[0] - sums[1])
-    assert moved == pytest.approx(2 * radius, rel=1e-5)
-    assert (
-        moved
-        <= statistic.sensitivity * statistic.replace_one_factor
-        <= 2 * statistic.sensitivity
+    shape = of_one(3, 5).shape
+    half = Recommender.of_means(
+        shape,
+        centre=guess,
+        user_damping=None,
     )
+    wrong = exact_sums(of_one(3, 5), statistic, half)
+    right = exact_sums(of_one(5, 5), statistic, half)
+    assert np.linalg.norm(wrong) == pytest.approx(statistic.sensitivity, rel=1e-5)
+    moved = np.linalg.norm(wrong - right)
+    assert moved == pytest.approx(2 * radius, rel=1e-5)
+    furthest = statistic.sensitivity * statistic.replace_one_factor
+    assert moved <= furthest <= 2 * statistic.sensitivity
 
 
 def test_sums_do_not_depend_on_blocks_by_a_bit():
@@ -109,26 +127,31 @@ def test_sums_do_not_depend_on_blocks_by_a_bit():
             assert np.array_equal(total(statistic, world, model, 3.0, blocks), whole)
 
 
-def test_users_without_held_out_ratings_add_nothing_and_errors_that_overflow_count_as_the_bound():
-    known = Ratings.of([0, 1, 2], [0, 1, 2], [1, 2, 3], **SHAPE)
-    none = in_memory({"history": known, "test": Ratings.of([], [], [], **SHAPE)})
+def test_users_without_held_out_ratings_add_nothing():
+    known = three_users([0, 1, 2], [0, 1, 2], [1, 2, 3])
+    tables = in_memory({"history": known, "test": three_users([], [], [])})
     model = Recommender.of_means(known.shape)
-    assert not OpenCurator(none, Noise(NOTHING), {}).total(PairedErrors(), model).any()
+    assert not exact_sums(tables, PairedErrors(), model).any()
+
+
+def test_errors_that_overflow_count_as_the_bound():
+    tables = of_one(3, 5)
+    offsets = np.full(6, np.nan, np.float32)
     broken = Recommender.of_means(
-        known.shape,
-        item_offsets=np.full(6, np.nan, np.float32),
+        tables.shape,
+        item_offsets=offsets,
         user_damping=None,
     )
-    one = OpenCurator(of_one(3, 5), Noise(NOTHING), {}).total(PairedErrors(), broken)
-    assert one[[0, 3]].tolist() == [0.5, 0.5]
+    sums = exact_sums(tables, PairedErrors(), broken)
+    assert sums[[0, 3]].tolist() == [0.5, 0.5]
 
 
 @pytest.mark.parametrize("value", [math.nan, math.inf, 9.0])
 def test_held_out_ratings_outside_the_domain_are_refused(value):
-    held_out = Ratings.of([0], [1], [3], **SHAPE)
+    held_out = three_users([0], [1], [3])
     wrong = replace(held_out, values=np.array([value], np.float32))
-    twice = Ratings.of([0, 0], [1, 2], [3, 3], **SHAPE)
-    twice = replace(twice, items=np.array([1, 1], twice.items.dtype))
+    two = three_users([0, 0], [1, 2], [3, 3])
+    twice = replace(two, items=np.array([1, 1], two.items.dtype))
     for broken in (wrong, twice):
         with pytest.raises(OutsideDomain):
             in_memory({"history": held_out, "test": broken})
@@ -152,26 +175,26 @@ def fall(error, difference):
 
 
 @pytest.mark.parametrize("case", CASES)
-@pytest.mark.parametrize("has_constant", [False, True])
-def test_intervals_hold_the_fall_in_95_of_100_draws(case, has_constant):
+@pytest.mark.parametrize(("radius", "has_constant"), [(0.5, False), (1.0, True)])
+def test_intervals_hold_the_fall_in_95_of_100_draws(case, radius, has_constant):
     n, z, error, own, constant = case
-    statistic = PairedErrors.of(n, z, 1.0 if has_constant else 0.5)
+    statistic = PairedErrors.of(n, z, radius)
     scale = z * statistic.sensitivity
     excess = 0.002
-    differences = (
-        own / statistic.own_clip,
-        (constant + excess) / statistic.constant_clip,
-    )
-    exact = n * np.array([error - 0.5, *differences, 0.5])
-    truth = fall(error, min(own, constant) if has_constant else own)
+    of_own = own / statistic.own_clip
+    of_constant = (constant + excess) / statistic.constant_clip
+    exact = n * np.array([error - 0.5, of_own, of_constant, 0.5])
+    truth = fall(error, own)
+    if has_constant:
+        truth = fall(error, min(own, constant))
     rng = np.random.default_rng(0)
-    count = 0
+    n_true = 0
     for _ in range(600):
         sums = tuple((exact + scale * rng.standard_normal(4)).tolist())
         noisy = PairedSums(statistic, sums, scale, 1.0, has_constant, excess).fall
         assert -1 <= noisy.low <= noisy.value <= noisy.high <= 1
-        count += noisy.low <= truth <= noisy.high
-    assert count / 600 >= 0.935
+        n_true += noisy.low <= truth <= noisy.high
+    assert n_true / 600 >= 0.935
 
 
 def test_sums_without_noise_show_the_fall_itself():
@@ -193,11 +216,11 @@ def test_noise_that_is_off_by_a_twentieth_is_noticed(wrong):
     exact = total(statistic, world, model, 3.0)
     noises = []
     for seed in range(1500):
-        curator = NoisyCurator(
-            people(world), Noise(statistic.event(2.0), np.random.SeedSequence(seed))
-        )
+        noise = Noise(statistic.event(2.0), np.random.SeedSequence(seed))
+        curator = NoisyCurator(people(world), noise)
         scale = curator.scale(statistic) * wrong
-        noises.append((curator.release(statistic, model, 3.0) - exact) / scale)
+        released = curator.release(statistic, model, 3.0)
+        noises.append((released - exact) / scale)
     square = float(np.square(noises).sum())
     is_right = 0.005 < stats.chi2.cdf(square, np.size(noises)) < 0.995
     assert is_right == (wrong == 1.0)

@@ -10,11 +10,10 @@ from scipy.sparse import csr_array
 
 from dpmf import fit, load
 from dpmf_core.base.errors import BadInput
-from dpmf_core.curator import NoisyCurator, OpenCurator, in_memory
+from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts
 from dpmf_core.privacy import (
-    NOTHING,
     Budget,
     Gaussian,
     Noise,
@@ -39,6 +38,7 @@ from dpmf_core.runs.partition_selection import (
     release_shape,
 )
 from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
+from tests.support.algebra import exact_curator
 from tests.support.dense import rated
 from tests.support.gaussian import delta_of
 
@@ -54,7 +54,8 @@ def threshold_event(sigma, failure, most):
 def shows(sigma, threshold, names, trials=100_000):
     """How often one of the names of a single user passes, simulated."""
     rng = np.random.default_rng(names)
-    noisy = 1 / math.sqrt(names) + sigma * rng.standard_normal((trials, names))
+    weight = 1 / math.sqrt(names)
+    noisy = weight + sigma * rng.standard_normal((trials, names))
     return float((noisy > threshold).any(axis=1).mean())
 
 
@@ -65,14 +66,10 @@ def test_names_of_one_user_show_no_more_often_than_stated(sigma):
     most = 40
     threshold = threshold_event(sigma, failure, most).threshold
     rates = {names: shows(sigma, threshold, names) for names in (1, 5, most)}
-    spread = 5 * math.sqrt(failure * (1 - failure) / 100_000)
-    assert failure - spread <= max(rates.values()) <= failure + spread
     worst = max(rates, key=rates.__getitem__)
+    spread = 5 * math.sqrt(failure * (1 - failure) / 100_000)
+    assert rates[worst] == pytest.approx(failure, abs=spread)
     assert shows(1.05 * sigma, threshold, worst) > failure + spread
-    closed_form = 1 + sigma * stats.norm.isf(1e-6)
-    assert threshold_event(sigma, 1e-6, 1).threshold == pytest.approx(
-        closed_form, rel=1e-12
-    )
 
 
 def test_a_name_that_nobody_brought_never_passes():
@@ -84,55 +81,95 @@ def test_a_name_that_nobody_brought_never_passes():
     assert abs(noisy - [70, 50]).max() < 6
 
 
-def divergence(epsilon, mu, failure, with_unit):
-    """The hockey-stick divergence of noise with and without a coin, either way round."""
-    p_share, q_share = (1 - failure, 1.0) if with_unit else (1.0, 1 - failure)
-    means = (mu, 0.0) if with_unit else (0.0, mu)
+@pytest.mark.parametrize("sigma", [0.2, 8.0])
+def test_the_threshold_of_one_name_has_its_closed_form(sigma):
+    closed_form = 1 + sigma * stats.norm.isf(1e-6)
+    threshold = threshold_event(sigma, 1e-6, 1).threshold
+    assert threshold == pytest.approx(closed_form, rel=1e-12)
+
+
+def divergence_with_unit(epsilon, mu, failure):
+    """The hockey-stick divergence from data without the unit to data with it."""
 
     def beyond(x):
-        p, q = (stats.norm.pdf(x, mean) for mean in means)
-        return float(max(p_share * p - math.exp(epsilon) * q_share * q, 0.0))
+        with_unit = (1 - failure) * stats.norm.pdf(x, mu)
+        without = stats.norm.pdf(x, 0.0)
+        return float(max(with_unit - math.exp(epsilon) * without, 0.0))
 
-    area = integrate.quad(beyond, -12, 12 + mu, limit=400, points=[0, mu])[0]
-    return float(area) + (failure if with_unit else 0.0)
+    return integral(beyond, mu) + failure
+
+
+def divergence_without_unit(epsilon, mu, failure):
+    """The hockey-stick divergence from data with the unit to data without it."""
+
+    def beyond(x):
+        with_unit = (1 - failure) * stats.norm.pdf(x, mu)
+        without = stats.norm.pdf(x, 0.0)
+        return float(max(without - math.exp(epsilon) * with_unit, 0.0))
+
+    return integral(beyond, mu)
+
+
+def integral(density, mu):
+    area, _ = integrate.quad(
+        density,
+        -12,
+        12 + mu,
+        limit=400,
+        points=[0, mu],
+    )
+    return float(area)
 
 
 @pytest.mark.parametrize(
     ("failure", "epsilon"), [(1e-7, 1.0), (1e-3, 0.1), (0.05, 3.0)]
 )
 def test_delta_covers_the_mechanism_and_little_more(failure, epsilon):
-    leaf = threshold_event(1.5, failure, 10)
-    true = max(divergence(epsilon, 1 / 1.5, failure, way) for way in (True, False))
-    delta = accounting.delta(leaf, epsilon)
-    assert true * (1 - 1e-9) <= delta <= true + failure * 1.05 + 1e-12
+    mu = 1 / 1.5
+    true = max(
+        divergence_with_unit(epsilon, mu, failure),
+        divergence_without_unit(epsilon, mu, failure),
+    )
+    delta = accounting.delta(threshold_event(1.5, failure, 10), epsilon)
+    assert delta >= true * (1 - 1e-9)
+    assert delta <= true + failure * 1.05 + 1e-12
+
+
+COMPOSED = sequence(
+    threshold_event(4.0, 2e-7, 100),
+    PaddedCount(20.0, UNITS, 1.0, 1.0, 1e-7),
+    Gaussian(3.0),
+)
+
+
+FAILURE = 1 - (1 - 2e-7) * (1 - 1e-7)
 
 
 def test_epsilon_is_the_noise_s_at_the_delta_that_is_left():
-    """Composed with other releases, under both relations, by every rule, and against delta."""
-    event = sequence(
-        threshold_event(4.0, 2e-7, 100),
-        PaddedCount(20.0, UNITS, 1.0, 1.0, 1e-7),
-        Gaussian(3.0),
-    )
-    p = 1 - (1 - 2e-7) * (1 - 1e-7)
-    assert accounting.failure(event) == pytest.approx(p, rel=1e-9)
+    """Composed with other releases, under both relations."""
+    assert accounting.failure(COMPOSED) == pytest.approx(FAILURE, rel=1e-9)
+    left = 1e-6 - FAILURE
     mu = math.sqrt(1 / 16 + 1 / 400 + 1 / 9)
-    assert accounting.epsilon(event, 1e-6) == pytest.approx(
-        gaussian.gaussian_epsilon(mu, 1e-6 - p) - math.log1p(-p), rel=1e-9
-    )
-    assert accounting.delta(event, accounting.epsilon(event, 1e-6)) == pytest.approx(
-        1e-6, rel=1e-6
-    )
-    replace_one = math.sqrt(2 / 16 + 1 / 400 + 4 / 9)
-    assert accounting.epsilon(event, 1e-6, Relation.REPLACE_ONE) == pytest.approx(
-        gaussian.gaussian_epsilon(replace_one, 1e-6 - p), rel=1e-6
-    )
-    by_rule = {row.rule: row.epsilon for row in rules.every_epsilon(event, 1e-6)}
+    expected = gaussian.gaussian_epsilon(mu, left) - math.log1p(-FAILURE)
+    epsilon = accounting.epsilon(COMPOSED, 1e-6)
+    assert epsilon == pytest.approx(expected, rel=1e-9)
+    assert accounting.delta(COMPOSED, epsilon) == pytest.approx(1e-6, rel=1e-6)
+
+    mu = math.sqrt(2 / 16 + 1 / 400 + 4 / 9)
+    expected = gaussian.gaussian_epsilon(mu, left)
+    replaced = accounting.epsilon(COMPOSED, 1e-6, Relation.REPLACE_ONE)
+    assert replaced == pytest.approx(expected, rel=1e-6)
+
+
+def test_every_rule_counts_what_may_fail():
+    rows = rules.every_epsilon(COMPOSED, 1e-6)
+    by_rule = {row.rule: row.epsilon for row in rows}
     assert by_rule["exact"] < by_rule["rdp_tight"] < by_rule["rdp_source"]
-    assert math.isinf(accounting.epsilon(event, 1e-7))
-    assert {row.epsilon for row in rules.every_epsilon(event, 1e-7)} == {None}
+    assert math.isinf(accounting.epsilon(COMPOSED, 1e-7))
+    for row in rules.every_epsilon(COMPOSED, 1e-7):
+        assert row.epsilon is None
     with pytest.raises(accounting.UnsupportedEvent):
-        gaussian.mu(event)
+        gaussian.mu(COMPOSED)
 
 
 @pytest.mark.parametrize("relation", list(Relation))
@@ -150,42 +187,44 @@ def test_the_plan_takes_its_share_whatever_is_found(relation):
 def ratings(without=None):
     """30 users of 12 items with names; items that nobody rated are not there, as in a file."""
     rng = np.random.default_rng(5)
-    triples = [
-        (u, j, 3.0)
-        for u in range(30)
-        for j in range(12)
-        if rng.random() < 0.9 / (1 + j / 3) and j < 11
-    ] + [(7, 11, 4.0)]
-    triples = [(u, j, v) for u, j, v in triples if u != without]
-    names = sorted({j for _, j, _ in triples})
-    users, items, values = zip(*triples, strict=True)
-    places = [names.index(j) for j in items]
+    triples = []
+    for user in range(30):
+        for item in range(12):
+            if rng.random() < 0.9 / (1 + item / 3) and item < 11:
+                triples.append((user, item, 3.0))
+    triples.append((7, 11, 4.0))
+    kept = [triple for triple in triples if triple[0] != without]
+    users, items, values = zip(*kept, strict=True)
+    known = sorted(set(items))
     return Ratings.of(
         users,
-        places,
+        [known.index(item) for item in items],
         values,
         n_users=30,
-        n_items=len(names),
+        n_items=len(known),
         bounds=(1, 5),
-        titles=tuple(f"film {j}" for j in names),
+        titles=tuple(f"film {item}" for item in known),
     )
 
 
 def name_counts(data, most=1000, blocks=3):
     """The exact weighted counts of all names."""
-    curator = OpenCurator(in_memory(data, blocks), Noise(NOTHING), {})
+    curator = exact_curator(data, blocks)
     return curator.total(NameCounts(1e-6, most), order_of_names(data))
 
 
 def documents(texts):
-    words = sorted({word for text in texts for word in text.split()})
-    ids = np.array(
-        [words.index(word) for text in texts for word in text.split()], np.int32
-    )
-    starts = np.cumsum([0, *(len(text.split()) for text in texts)])
+    tokens = [text.split() for text in texts]
+    words = sorted({word for document in tokens for word in document})
     X = np.zeros((len(texts), len(words)))
-    np.add.at(X, (np.repeat(np.arange(len(texts)), np.diff(starts)), ids), 1)
-    read = Texts(tuple(words), ids, starts.astype(np.int64))
+    ids = []
+    starts = [0]
+    for row, document in enumerate(tokens):
+        for word in document:
+            ids.append(words.index(word))
+            X[row, ids[-1]] += 1
+        starts.append(len(ids))
+    read = Texts(tuple(words), np.array(ids, np.int32), np.array(starts, np.int64))
     return Samples.of(
         csr_array(X),
         vocabulary=tuple(words),
@@ -195,47 +234,62 @@ def documents(texts):
     )
 
 
-def counts_without(kind, gone, most):
-    """The count of every name, without one unit; of people, without all of her documents."""
-    if kind == "ratings":
-        whole = ratings(gone)
-        return dict(zip(whole.titles, name_counts(whole, most), strict=True))
-    texts = ["ant bee cat ant", "bee cat dog", "cat dog eel fox aaa", "dog ant"] * 2
-    people = np.array([0, 1, 2, 3, 0, 0, 1, 3] if kind == "people" else range(8))
-    left = people != gone
-    whole = documents(
-        [text for text, is_left in zip(texts, left, strict=True) if is_left]
-    )
-    if kind == "people":
-        whole = whole.of_people(people[left], 4)
+TEXTS = ["ant bee cat ant", "bee cat dog", "cat dog eel fox aaa", "dog ant"] * 2
+
+
+AUTHORS = [0, 1, 2, 3, 0, 0, 1, 3]
+
+
+def counts_of_ratings(gone, most):
+    """The count of every item, without one user."""
+    whole = ratings(gone)
+    return dict(zip(whole.titles, name_counts(whole, most), strict=True))
+
+
+def counts_of_words(gone, most):
+    """The count of every word, without one document."""
+    whole = documents([text for n, text in enumerate(TEXTS) if n != gone])
+    return dict(zip(whole.vocabulary, name_counts(whole, most), strict=True))
+
+
+def counts_of_authors(gone, most):
+    """The count of every word, without all documents of one person."""
+    left = [n for n, author in enumerate(AUTHORS) if author != gone]
+    authors = np.array([AUTHORS[n] for n in left])
+    whole = documents([TEXTS[n] for n in left]).of_people(authors, 4)
     return dict(zip(whole.vocabulary, name_counts(whole, most), strict=True))
 
 
 @pytest.mark.parametrize("most", [2, 1000])
-@pytest.mark.parametrize("kind", ["ratings", "documents", "people"])
-def test_one_unit_moves_the_counts_by_1(kind, most):
+@pytest.mark.parametrize(
+    ("counts_without", "units"),
+    [
+        (counts_of_ratings, (0, 7, 29)),
+        (counts_of_words, (0, 3)),
+        (counts_of_authors, (0, 3)),
+    ],
+    ids=["ratings", "documents", "people"],
+)
+def test_one_unit_moves_the_counts_by_1(counts_without, units, most):
     """Exactly 1 in L2 norm, counted by name."""
-    whole = counts_without(kind, -1, most)
-    for unit in (0, 3) if kind != "ratings" else (0, 7, 29):
-        fewer = counts_without(kind, unit, most)
+    whole = counts_without(None, most)
+    for unit in units:
+        fewer = counts_without(unit, most)
         steps = [count - fewer.get(name, 0.0) for name, count in whole.items()]
         assert math.hypot(*steps) == pytest.approx(1.0, abs=MOST_ROUNDED)
-        assert sum(step != 0 for step in steps) <= most
+        assert np.count_nonzero(steps) <= most
 
 
 def test_blocks_do_not_move_the_counts_by_a_bit():
     data = ratings()
-    people = notes([0, 0, 0, 0, 1, 2, 1])
-    for rows, most in ((data, 2), (data, 1000), (people, 1000)):
+    for rows, most in ((data, 2), (data, 1000), (notes_of_people(), 1000)):
         whole = name_counts(rows, most, blocks=1)
         for blocks in (2, 7):
             assert np.array_equal(name_counts(rows, most, blocks), whole)
 
 
-def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth():
-    event = sequence(
-        UnitCount(1e-6).event(2.0), *(UnitCount(0.5).event(1.0) for _ in range(40))
-    )
+def test_a_curator_shows_only_what_was_planned():
+    event = UnitCount(1e-6).event(2.0)
     curator = NoisyCurator(in_memory(ratings(), 2), Noise(event, SEED))
     with pytest.raises(PlanViolation, match="UnitCount"):
         curator.padded_count(UnitCount(1e-3))
@@ -243,12 +297,15 @@ def test_a_curator_shows_only_what_was_planned_and_stops_below_the_truth():
         curator.names_over_threshold(NameCounts(1e-6), order_of_names(ratings()))
     with pytest.raises(PlanViolation):
         curator.release(UnitCount(1e-6))
-    counts = [curator.padded_count(UnitCount(1e-6))]
-    counts += [curator.padded_count(UnitCount(0.5)) for _ in range(40)]
-    assert counts[0] is not None
+    assert curator.padded_count(UnitCount(1e-6)) is not None
+
+
+def test_a_count_below_the_truth_is_not_shown():
+    event = sequence(*[UnitCount(0.5).event(1.0)] * 40)
+    curator = NoisyCurator(in_memory(ratings(), 2), Noise(event, SEED))
+    counts = [curator.padded_count(UnitCount(0.5)) for _ in range(40)]
     assert None in counts
-    for units in counts:
-        assert units is None or units >= 30
+    assert min(count for count in counts if count is not None) >= 30
 
 
 def test_users_take_drawn_rows_and_the_others_stay_empty():
@@ -258,25 +315,33 @@ def test_users_take_drawn_rows_and_the_others_stay_empty():
     assert len(set(rows.tolist())) == 30
     assert rows.max() < 41
     assert slots_data.n_users == 41
+    assert len(slots_data) == len(data)
+    assert np.array_equal(slots_data.users, np.sort(slots_data.users))
     for user in range(30):
         mine = data.only(data.users == user)
         theirs = slots_data.only(slots_data.users == rows[user])
         assert np.array_equal(mine.items, theirs.items)
         assert np.array_equal(mine.values, theirs.values)
-    assert len(slots_data) == len(data)
-    assert np.array_equal(slots_data.users, np.sort(slots_data.users))
 
 
 def test_the_kept_names_are_the_most_counted_ones():
     data = ratings()
     noise = Noise(sequence(threshold_event(0.05, 1e-6, 1000)), SEED)
-    shape = release_shape(data, noise, 1e-6, items=True, units=False, most=4, slots=0)
+    shape = release_shape(
+        data,
+        noise,
+        1e-6,
+        items=True,
+        units=False,
+        most=4,
+        slots=0,
+    )
+    most_counted = np.argsort(-name_counts(data))[:4]
+    assert set(shape.kept) == set(most_counted.tolist())
+    assert 11 not in shape.kept
     result = reshaped(data, shape)
     assert result.n_items == 4
-    assert result.titles == tuple((data.titles or ())[j] for j in shape.kept or ())
-    counts = name_counts(data)
-    assert set(shape.kept or ()) == set(np.argsort(-counts)[:4].tolist())
-    assert 11 not in (shape.kept or ())
+    assert result.titles == tuple(data.titles[item] for item in shape.kept)
 
 
 def test_the_count_is_above_the_truth_as_often_as_stated():
@@ -290,16 +355,18 @@ def test_the_count_is_above_the_truth_as_often_as_stated():
     assert counts.std() == pytest.approx(10.0, rel=0.05)
 
 
-def run(**changed):
-    parts = {
-        "epsilon": 8.0,
-        "delta": 1e-6,
-        "top_items": 60,
-        "item_choice": "private",
-        "row_count": "private",
-        "keep": False,
-    }
-    return fit("cinema-small", **{"algorithm": "spectral", **parts, **changed})
+def run(algorithm="spectral", delta=1e-6, **more):
+    return fit(
+        "cinema-small",
+        algorithm,
+        epsilon=8.0,
+        delta=delta,
+        top_items=60,
+        item_choice="private",
+        row_count="private",
+        keep=False,
+        **more,
+    )
 
 
 @pytest.mark.parametrize("relation", ["add-remove", "replace-one"])
@@ -310,16 +377,18 @@ def test_a_run_that_releases_its_shape_is_proven_and_within_its_budget(relation)
     statistics = [row.statistic for row in record.ledger]
     assert statistics[:2] == [UNITS, ITEMS]
     assert len(statistics) > 2
-    factor = 1 if relation == "add-remove" else 0
-    squares = [
-        count / leaf.noise_multiplier**2 * (1 if factor else leaf.replace_one_factor**2)
-        for leaf, count in normal_form(record.event)
-    ]
-    failing = [leaf.failure for leaf, _ in normal_form(record.event)]
-    p = 1 - math.prod(1 - q for q in failing)
-    epsilon = 8.0 + math.log1p(-p)
-    mu = math.sqrt(sum(squares))
-    assert p + delta_of(mu, epsilon) == pytest.approx(1e-6, rel=1e-6)
+
+    square = 0.0
+    kept = 1.0
+    for leaf, count in normal_form(record.event):
+        factor = 1.0
+        if relation == "replace-one":
+            factor = leaf.replace_one_factor
+        square += count * (factor / leaf.noise_multiplier) ** 2
+        kept *= 1 - leaf.failure
+    epsilon = 8.0 + math.log(kept)
+    delta = (1 - kept) + delta_of(math.sqrt(square), epsilon)
+    assert delta == pytest.approx(1e-6, rel=1e-6)
     assert record.epsilon.exact == pytest.approx(8.0, rel=1e-9)
 
 
@@ -328,12 +397,25 @@ def test_what_cannot_be_released_is_an_error():
         release_shape(data, Noise(event, SEED), 1e-6, most=4, slots=0, **facts)
 
     with pytest.raises(BadInput, match="epsilon"):  # too few names pass
-        release(ratings(), threshold_event(50.0, 1e-6, 1000), items=True, units=False)
+        release(
+            ratings(),
+            threshold_event(50.0, 1e-6, 1000),
+            items=True,
+            units=False,
+        )
     with pytest.raises(BadInput, match="declare"):  # a person brings several rows
-        count = plan(Budget(epsilon=1, delta=1e-5), items=False, units=True)
-        release(notes([0, 0, 0, 0, 1, 2, 1]), count, items=False, units=True)
+        count = plan(
+            Budget(epsilon=1, delta=1e-5),
+            items=False,
+            units=True,
+        )
+        release(notes_of_people(), count, items=False, units=True)
     with pytest.raises(BadInput, match="epsilon"):
-        plan(Budget(epsilon=1e-3, delta=0.05), items=True, units=True)
+        plan(
+            Budget(epsilon=1e-3, delta=0.05),
+            items=True,
+            units=True,
+        )
 
 
 @pytest.mark.parametrize(
@@ -369,37 +451,57 @@ def letters(tmp_path):
 
 
 def test_a_rare_private_word_is_not_in_a_private_vocabulary(letters):
-    options = {"epsilon": 4, "delta": 1e-5, "n_components": 2}
-    exact = fit(letters, "oneshot-nmf", weighting="tf", **options)
+    exact = fit(
+        letters,
+        "oneshot-nmf",
+        weighting="tf",
+        epsilon=4,
+        delta=1e-5,
+        n_components=2,
+    )
     assert exact.record.guarantee.status == "CONDITIONAL"
-    assert SECRET in (samples_of(exact).vocabulary or ())
-    released = {"item_choice": "private", "row_count": "private"}
-    private = fit(letters, "oneshot-nmf", **released, **options)
+    assert SECRET in samples_of(exact).vocabulary
+    private = fit(
+        letters,
+        "oneshot-nmf",
+        item_choice="private",
+        row_count="private",
+        epsilon=4,
+        delta=1e-5,
+        n_components=2,
+    )
     assert private.record.guarantee.status == "PROVEN"
+    assert SECRET not in samples_of(private).vocabulary
     words = {word for topic in topics(private, 20) for word, _ in topic}
-    assert SECRET not in (samples_of(private).vocabulary or ())
     assert {"harbour", "museum"} <= words
 
 
-def notes(people=None):
-    """Seven documents with five words; one person may have written four of them."""
+def notes():
+    """Seven documents with five words."""
     X = np.zeros((7, 5))
-    X[:4, 0] = 2  # hers alone
-    X[:, 1] = 1  # everybody's
-    X[2, 2] = X[4, 3] = X[5, 4] = 1
-    samples = Samples.of(
+    X[:4, 0] = 2
+    X[:, 1] = 1
+    X[2, 2] = 1
+    X[4, 3] = 1
+    X[5, 4] = 1
+    return Samples.of(
         csr_array(X),
         vocabulary=tuple("abcde"),
         unit="document",
         name="notes",
     )
-    return samples if people is None else samples.of_people(np.array(people))
 
 
 def test_a_choice_by_exact_counts_stays_an_assumption():
     """A private choice among filtered ratings does not undo the filter."""
     few = load("cinema-small").top_items(60)
-    run = fit(few, "private-bias", epsilon=8, delta=1e-5, item_choice="private")
+    run = fit(
+        few,
+        "private-bias",
+        epsilon=8,
+        delta=1e-5,
+        item_choice="private",
+    )
     assert run.record.guarantee.status == "CONDITIONAL"
 
 
@@ -421,23 +523,32 @@ def test_whether_a_run_starts_does_not_follow_from_the_true_shape(rank):
         )
 
 
+def notes_of_people():
+    """The same notes by three people, of whom the first wrote four."""
+    return notes().of_people(np.array([0, 0, 0, 0, 1, 2, 1]))
+
+
 def films(path, diary=""):
     """A table of 400 users; the title of film 0 is what its first row says."""
-    rows = [
-        f"u{u:03d},{j},{1 + (u + j) % 5},Film {j}" for u in range(400) for j in range(4)
-    ]
-    path.write_text(
-        "user,item,rating,title\n"
-        + (f"a,0,5,{diary}\n" if diary else "")
-        + "\n".join(rows)
-    )
+    rows = ["user,item,rating,title"]
+    if diary:
+        rows.append(f"a,0,5,{diary}")
+    for user in range(400):
+        for item in range(4):
+            rows.append(f"u{user:03d},{item},{1 + (user + item) % 5},Film {item}")
+    path.write_text("\n".join(rows))
     return f"{path}?bounds=1,5"
 
 
-def test_a_title_that_one_user_wrote_is_no_name(tmp_path):
+@pytest.mark.parametrize("diary", ["", "my diary"])
+def test_a_title_that_one_user_wrote_is_no_name(tmp_path, diary):
     """What was counted are items, by their ids; a title is one row of one user."""
-    released = {"item_choice": "private", "row_count": "private"}
-    for n, diary in enumerate(["", "my diary"]):
-        path = films(tmp_path / f"{n}.csv", diary)
-        run = fit(path, "private-bias", epsilon=8, delta=1e-5, **released)
-        assert set(data_access.ratings_of(run).titles or ()) == {"0", "1", "2", "3"}
+    run = fit(
+        films(tmp_path / "films.csv", diary),
+        "private-bias",
+        epsilon=8,
+        delta=1e-5,
+        item_choice="private",
+        row_count="private",
+    )
+    assert set(data_access.ratings_of(run).titles) == {"0", "1", "2", "3"}

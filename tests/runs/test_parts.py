@@ -101,7 +101,12 @@ def test_a_shape_is_released_as_in_memory(data, kind, tmp_path):
         low_rank(n_users=900), labels=tuple(f"film {j * 7 % 17}" for j in range(17))
     )
     budget = BUDGET | {"epsilon": 20.0}
-    run_spec = spec("ada-dpals", budget=budget, data=data, split={"kind": kind})
+    run_spec = spec(
+        "ada-dpals",
+        budget=budget,
+        data=data,
+        split={"kind": kind},
+    )
     assert (
         same(run_spec, many, in_files(many, 6, tmp_path)).record.released_shape
         is not None

@@ -7,6 +7,7 @@ import shutil
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import yaml
 from numpy.testing import assert_allclose
@@ -21,13 +22,21 @@ from dpmf_core.runs.publishing.privacy_statement import ABOUT, WARNING
 from dpmf_core.runs.publishing.saving import save
 from dpmf_core.runs.record import Run
 from dpmf_core.testing.worlds import low_rank
+from tests.support.algebra import relative
 
 FILES = {"MODEL_CARD.md", "model.json", "model.npz", "privacy.html", "privacy.yaml"}
 # every local step, with and without its options
 MODELS = [
     ("private-bias", {"epsilon": 3.0}),
     ("spectral", {"epsilon": 3.0}),
-    ("spectral", {"epsilon": 30.0, "release": "covariance", "attention_share": 0.3}),
+    (
+        "spectral",
+        {
+            "epsilon": 30.0,
+            "release": "covariance",
+            "attention_share": 0.3,
+        },
+    ),
     ("spectral", {"epsilon": 3.0, "implicit": True}),
     ("dpals", {"epsilon": 3.0, "rank": 3}),
     ("dpals", {"epsilon": 3.0, "rank": 3, "unobserved_weight": 0.1}),
@@ -59,30 +68,25 @@ def mine_of(ids):
     return {ids[j]: 1.0 + (3 * j) % 5 for j in (5, 1, 9, 14, 3)}
 
 
-def as_ours(run, mine, ids):
+def predicted_by(run, mine, ids):
     """The predicted ratings of all items (n_items,) and the list of ten, by the run's own model."""
     model = run.model
-    places = [ids.index(item) for item in mine]
     if hasattr(model, "user_factors"):  # of the people who trained it
-        model = replace(
-            model,
-            user_factors=np.zeros((0, 0)),
-            user_offsets=np.zeros((0, 0)),
-        )
+        nobody = np.zeros((0, 0))
+        model = replace(model, user_factors=nobody, user_offsets=nobody)
     one = Ratings.of(
         [0] * len(mine),
-        places,
+        [ids.index(item) for item in mine],
         list(mine.values()),
         n_users=1,
         n_items=len(ids),
         bounds=tuple(model.bounds),
     )
     own = model.personal(one)
-    everything = np.arange(len(ids))
-    return (
-        model.predict(own, np.zeros(len(ids), int), everything),
-        top_items(model, own, one, np.array([0]), 10)[0],
-    )
+    user = np.zeros(len(ids), int)
+    ratings = model.predict(own, user, np.arange(len(ids)))
+    (best,) = top_items(model, own, one, np.array([0]), 10)
+    return ratings, best
 
 
 @pytest.mark.parametrize(("algorithm", "options"), MODELS, ids=str)
@@ -97,55 +101,64 @@ def test_a_saved_model_predicts_and_recommends_as_the_run_does(
     assert loaded.guarantee == run.guarantee
     ids = tuple(loaded.item_ids)
     for mine in (mine_of(ids), {}):
-        ratings, best = as_ours(run, mine, ids)
+        ratings, best = predicted_by(run, mine, ids)
+        places = best[best >= 0]
         table = loaded.recommend(own=mine)
-        assert table["item"].tolist() == [ids[j] for j in best if j >= 0]
-        assert_allclose(table["rating"], ratings[best[best >= 0]], atol=2e-5)
+        assert table["item"].tolist() == [ids[place] for place in places]
+        assert_allclose(table["rating"], ratings[places], atol=2e-5)
         pairs = [("me", item) for item in ids]
         assert_allclose(loaded.predict(pairs, own=mine), ratings, atol=2e-5)
 
 
+def statement_of(folder):
+    return yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
+
+
+def page_of(folder):
+    return (folder / "privacy.html").read_text("utf-8")
+
+
 def test_without_a_proof_no_epsilon_is_stated(tmp_path):
+    folder = save(fit("cinema-small", "als", keep=False), tmp_path / "model")
+    statement = statement_of(folder)
+    assert statement["warning"] == WARNING
+    parameters = statement["privacy_loss"]["privacy_parameters"]
+    assert set(parameters.values()) == {None}
+    assert not re.search(r"(ε|epsilon) ?= ?\d", page_of(folder))
+
+
+def test_a_run_whose_model_cannot_be_saved_is_refused(tmp_path):
     finished_run = fit("cinema-small", "sketch", keep=False)
     with pytest.raises(BadInput):
         save(finished_run, tmp_path / "no")
-    folder = save(fit("cinema-small", "als", keep=False), tmp_path / "model")
-    statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
-    assert statement["warning"] == WARNING
-    assert set(statement["privacy_loss"]["privacy_parameters"].values()) == {None}
-    assert not re.search(
-        r"(ε|epsilon) ?= ?\d", (folder / "privacy.html").read_text("utf-8")
-    )
 
 
 def test_what_others_wrote_is_text(tmp_path):
     nasty = "</script><script>alert(1)</script> | # *b*"
-    data = replace(private(), labels=(nasty, *(f"x{j}" for j in range(16))))
-    folder = save(
-        fit(data, "private-bias", epsilon=1.0), tmp_path / "m", about={"name": nasty}
-    )
-    assert "<script>alert" not in (folder / "privacy.html").read_text("utf-8")
+    others = [f"x{j}" for j in range(16)]
+    data = replace(private(), labels=(nasty, *others))
+    run = fit(data, "private-bias", epsilon=1.0)
+    folder = save(run, tmp_path / "m", about={"name": nasty})
+    assert "<script>alert" not in page_of(folder)
     assert load_model(folder).item_ids[0] == nasty
-    assert (
-        yaml.safe_load((folder / "privacy.yaml").read_text())["product"]["name"]
-        == nasty
-    )
+    assert statement_of(folder)["product"]["name"] == nasty
 
 
 def test_public_features_and_titles_are_released(tmp_path):
-    import pandas as pd
-
     ratings = private()
     table = pd.DataFrame({"item": ratings.labels, "year": np.arange(1980.0, 1997.0)})
     data = with_item_table(ratings, table)
     run = fit(data, "spectral", epsilon=3.0, item_features="public")
     arrays = np.load(save(run, tmp_path / "with") / "model.npz")
     assert arrays["item_feature_names"].tolist() == ["year"]
-    assert_allclose(np.diff(arrays["item_features"][:, 0], 2), 0, atol=1e-6)
+    years = arrays["item_features"][:, 0]
+    assert_allclose(np.diff(years, 2), 0, atol=1e-6)
+
     folder = save(fit(data, "spectral", epsilon=3.0), tmp_path / "without")
     assert "item_features" not in np.load(folder / "model.npz")
-    finished_run = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
-    titles = load_model(save(finished_run, tmp_path / "films")).item_ids
+
+    of_cinema = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
+    titles = load_model(save(of_cinema, tmp_path / "films")).item_ids
     assert tuple(titles) == dpmf.load("cinema-small").titles
 
 
@@ -185,8 +198,9 @@ def test_the_statement_says_what_the_run_cost_and_how_its_noise_was_drawn(tmp_pa
     about = {name: f"our {name}" for name in ABOUT}
     run = fit(private(), "private-svd", epsilon=2.5, delta=1e-6, noise="discrete")
     folder = save(run, tmp_path / "model", about=about)
-    statement = yaml.safe_load((folder / "privacy.yaml").read_text("utf-8"))
-    loss = statement["dp_flavor"]["bound_on_output_distance"]
+    statement = statement_of(folder)
+    flavor = statement["dp_flavor"]
+    loss = flavor["bound_on_output_distance"]
     assert loss == statement["privacy_loss"]["privacy_parameters"]
     assert loss["epsilon"] == pytest.approx(2.5)
     assert loss["delta"] == 1e-6
@@ -196,19 +210,20 @@ def test_the_statement_says_what_the_run_cost_and_how_its_noise_was_drawn(tmp_pa
     assert row["count"] == 1
     guarantee = run.record.guarantee
     unprotected = [*guarantee.taken_as_public, *guarantee.assumptions]
-    assert statement["dp_flavor"]["unprotected_quantities"] == unprotected
+    assert flavor["unprotected_quantities"] == unprotected
 
 
 def test_similar_items_are_those_of_the_nearest_direction(folder, tmp_path):
     run = fit(private(), "als", rank=3)
     saved = run.save(tmp_path / "model")
-    V = run.model.item_factors.astype(float)
-    V /= np.linalg.norm(V, axis=1)[:, None]
-    order = [j for j in np.argsort(-(V @ V[4]), kind="stable") if j != 4][:5]
+    V = relative(run.model.item_factors.astype(float))
+    cosines = V @ V[4]
+    nearest = np.argsort(-cosines, kind="stable")
+    order = [item for item in nearest if item != 4][:5]
     for model in (run, load_model(saved)):
         near = model.similar_items("film-4", 5)
-        assert near["item"].tolist() == [f"film-{j}" for j in order]
-        assert_allclose(near["cosine"], (V @ V[4])[order], atol=1e-6)
+        assert near["item"].tolist() == [f"film-{item}" for item in order]
+        assert_allclose(near["cosine"], cosines[order], atol=1e-6)
     with pytest.raises(BadInput):  # it has no factors
         load_model(folder).similar_items("film-4")
 

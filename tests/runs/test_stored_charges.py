@@ -51,7 +51,13 @@ def test_a_stored_run_enters_a_ledger_that_is_named_later_once(path, fitted, tmp
     ledger = tmp_path / "later.ledger"
     for _ in range(2):
         assert dpmf.fit(path, BIAS, **BUDGET, ledger=ledger).record.cached
-        dpmf.sweep(path, [BIAS], epsilons=[1.0], delta=1e-5, ledger=ledger)
+        dpmf.sweep(
+            path,
+            [BIAS],
+            epsilons=[1.0],
+            delta=1e-5,
+            ledger=ledger,
+        )
     for account in (dpmf.account(path, ledger), dpmf.account(path)):
         (entry,) = account.entries
         assert entry.state == "finished"
@@ -64,7 +70,13 @@ def test_the_budget_of_a_ledger_refuses_a_stored_run(path, fitted, tmp_path):
     with pytest.raises(BadInput, match="budget"):
         dpmf.fit(path, BIAS, **BUDGET, ledger=ledger.file)
     with pytest.raises(BadInput, match="budget"):
-        dpmf.sweep(path, [BIAS], epsilons=[1.0], delta=1e-5, ledger=ledger.file)
+        dpmf.sweep(
+            path,
+            [BIAS],
+            epsilons=[1.0],
+            delta=1e-5,
+            ledger=ledger.file,
+        )
     assert ledger.entries == ()
 
 

@@ -9,7 +9,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from scipy.stats import norm
 
 from dpmf_core.base.errors import BadInput
@@ -53,6 +52,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     QuestionRuns,
 )
 from dpmf_core.runs.tuning.private_selection import SelectionResult
+from tests.support.gaussian import epsilon_of, mu_of
 from tests.support.tables import table
 from tests.support.worlds import range_by_hand
 
@@ -62,7 +62,11 @@ DELTA = 1e-5
 
 
 def question(**parts):
-    fields = {"data": {"id": STAND_IN}, "delta": DELTA, "draws": 2} | parts
+    fields = {
+        "data": {"id": STAND_IN},
+        "delta": DELTA,
+        "draws": 2,
+    } | parts
     if not {"spend", "keep", "reach"} & set(parts):
         fields["spend"] = 2.0
     return Question.parse(**fields)
@@ -162,7 +166,10 @@ def test_what_an_own_mean_does_as_well_is_not_recommended():
 
 
 def test_where_sharing_is_worth_nothing_there_is_no_share_to_keep():
-    figures = {("bmf", None): (0.995, 0.996), ("spectral", 2.0): (0.997, 0.997)}
+    figures = {
+        ("bmf", None): (0.995, 0.996),
+        ("spectral", 2.0): (0.997, 0.997),
+    }
     answer = answer_of(question(keep=0.5), figures)
     title = "Sharing is worth nothing measurable here, so there is no share to keep"
     assert answer.best is None
@@ -192,13 +199,16 @@ KEEPS = "keeps 65% of what sharing ratings is worth"
 
 def test_every_candidate_also_runs_without_noise_next_to_the_ends_of_the_scale():
     runs = QuestionRuns(question(), SHAPE)
-    without_noise = {
-        point.spec.algorithm for point in runs.points if point.spec.without_noise
-    }
+    without_noise = set()
+    others = set()
+    for point in runs.points:
+        if point.spec.without_noise:
+            without_noise.add(point.spec.algorithm)
+        elif point.epsilon is None:
+            others.add(point.spec.algorithm)
     assert without_noise == set(runs.methods)
-    others = {point.spec.algorithm for point in runs.points if point.epsilon is None}
-    assert others - without_noise == {"bmf", "global-mean", "user-mean"}
-    assert {"bmf", *floors("rmse")} == {"bmf", "global-mean", "user-mean"}
+    assert others == {"bmf", "global-mean", "user-mean"}
+    assert others == {"bmf", *floors("rmse")}
 
 
 def test_lists_are_compared_with_the_better_of_two_methods_without_privacy():
@@ -209,9 +219,8 @@ def test_lists_are_compared_with_the_better_of_two_methods_without_privacy():
         ("ease", None): (0.2, 0.2),
         ("bmf", None): (0.3, 0.3),
     }
-    assert (
-        table(figures, "recall_at_20").by("recall_at_20").best_known.algorithm == "bmf"
-    )
+    judgement = table(figures, "recall_at_20").by("recall_at_20")
+    assert judgement.best_known.algorithm == "bmf"
 
 
 def test_lists_are_ranked_by_the_share_that_is_printed():
@@ -244,14 +253,16 @@ def test_what_cannot_be_asked_is_a_sentence(parts):
         question(**parts)
 
 
-def small_finding(**parts):
-    facts = {"title": "Cinema, small", "path": "cinema-small"} | parts
-    answer = facts.pop("answer", None) or answer_of(question())
+def small_finding(answer=None, **more):
+    if answer is None:
+        answer = answer_of(question())
     return PublicFinding(
         question=answer.question,
         runs=QuestionRuns(answer.question, SHAPE),
         answer=answer,
-        **facts,
+        title="Cinema, small",
+        path="cinema-small",
+        **more,
     )
 
 
@@ -265,44 +276,48 @@ def error_in_world(number, algorithm, epsilon):
     return 1.01 - 0.01 * number * min(epsilon, 2.0) / 2.0
 
 
-def private_finding(**parts):
-    asked = {"data": {"id": DECLARED.id}, "delta": DELTA, "spend": 2.0} | parts.pop(
-        "asks", {}
+def private_finding(asks=None, title="mine.csv", path="mine.csv?bounds=1,5", **more):
+    asked = {"data": {"id": DECLARED.id}, "delta": DELTA, "spend": 2.0}
+    one_question = Question.parse(**(asked | (asks or {})))
+    return PrivateFinding(
+        question=one_question,
+        expected=range_by_hand(world_runs(one_question), error_in_world),
+        title=title,
+        path=path,
+        **more,
     )
-    one_question = Question.parse(**asked)
-    expected = range_by_hand(world_runs(one_question), error_in_world)
-    facts = {"title": "mine.csv", "path": "mine.csv?bounds=1,5"} | parts
-    return PrivateFinding(question=one_question, expected=expected, **facts)
 
 
-def test_the_notebook_finds_the_answer_again_and_trains_it(tmp_path):
+def test_the_notebook_finds_the_answer_again_and_trains_it():
     finding = small_finding(parameters={"rank": 3})
-    cells = [
-        cell
-        for cell in json.loads(notebook(finding))["cells"]
-        if cell["cell_type"] == "code"
+    cells = json.loads(notebook(finding))["cells"]
+    programs = [
+        "".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"
     ]
-    again = calls_of("".join(cells[1]["source"]))["choose"]
+    again = calls_of(programs[1])["choose"]
     assert again == {"goal": "ratings", **finding.again_keywords}
-    for cell in cells[1:]:
-        assert "subprocess.run" not in "".join(cell["source"])
-    training = "".join(cells[-1]["source"])
-    given = calls_of(training)["fit"]
-    assert given == {"epsilon": 2.0, "delta": DELTA, "split": None, "rank": 3}
+    for program in programs[1:]:
+        assert "subprocess.run" not in program
+    training = calls_of(programs[-1])["fit"]
+    assert training == {
+        "epsilon": 2.0,
+        "delta": DELTA,
+        "split": None,
+        "rank": 3,
+    }
 
 
 def calls_of(code):
     """The keyword arguments of each call of a method in a program, by the method's name."""
-    calls = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Call)]
-    return {
-        call.func.attr: {
-            word.arg: ast.literal_eval(word.value) for word in call.keywords
-        }
-        for call in calls
-        if isinstance(call.func, ast.Attribute)
-        and call.keywords
-        and call.func.attr != "is_file"
-    }
+    calls = {}
+    for node in ast.walk(ast.parse(code)):
+        if not isinstance(node, ast.Call) or not node.keywords:
+            continue
+        if isinstance(node.func, ast.Attribute) and node.func.attr != "is_file":
+            calls[node.func.attr] = {
+                word.arg: ast.literal_eval(word.value) for word in node.keywords
+            }
+    return calls
 
 
 SMALLER = "cinema?users=120&items=20&density=0.4&bounds=1,5"
@@ -338,7 +353,14 @@ def test_after_a_private_selection_everything_is_of_the_method_that_it_chose():
     assert CHOSEN_ON_WORLDS not in report(finding) + notebook(finding)
     assert "3.29" in finding.cost
     assert finding.cost in html.unescape(report(finding))
-    none = before.with_selection(replace(result, score=None, winner={}, interval=None))
+    none = before.with_selection(
+        replace(
+            result,
+            score=None,
+            winner={},
+            interval=None,
+        )
+    )
     assert none.algorithm == "spectral"
     assert none.sentence == before.sentence
     same = before.with_selection(replace(result, winner={"method": "spectral"}))
@@ -364,7 +386,11 @@ def test_its_price_is_that_of_training_and_score_for_one_and_for_a_group():
 
 
 def test_a_method_without_a_proof_for_a_person_is_not_chosen_among():
-    question = Question.parse(data={"id": SMALLER}, delta=LARGER_DELTA, spend=2.0)
+    question = Question.parse(
+        data={"id": SMALLER},
+        delta=LARGER_DELTA,
+        spend=2.0,
+    )
     with pytest.raises(BadInput):
         selection(
             question,
@@ -377,7 +403,10 @@ def test_a_method_without_a_proof_for_a_person_is_not_chosen_among():
 
 # ---- differences that are none -------------------------------------------------------------------
 
-CLOSE = FIGURES | {("spectral", 2.0): (0.86, 0.87), ("dpals", 2.0): (0.865, 0.868)}
+CLOSE = FIGURES | {
+    ("spectral", 2.0): (0.86, 0.87),
+    ("dpals", 2.0): (0.865, 0.868),
+}
 NO_DIFFERENCE = "No difference found between Spectral and DPALS at ε = 2"
 
 
@@ -547,9 +576,11 @@ class World:
 
     def figure(self, spec, epsilon):
         if epsilon is None:
-            return {"global-mean": 1.1, "user-mean": 1.0, "bmf": 0.8}.get(
-                spec.algorithm, 0.82
-            )
+            return {
+                "global-mean": 1.1,
+                "user-mean": 1.0,
+                "bmf": 0.8,
+            }.get(spec.algorithm, 0.82)
         noise = self.spread * (-1) ** spec.seed
         by_method = {"spectral": 0.84 + noise, "dpals": 0.84 + self.gap - noise}
         return by_method.get(spec.algorithm, 0.95) + 0.02 / epsilon
@@ -583,7 +614,10 @@ def test_close_methods_get_more_draws_at_the_epsilon_of_the_answer_alone():
     world = World(spread=0.001)
     points, answer = find(runs_of_first_draws(), world.read)
     every = list(range(MANY))
-    assert world.further == {("spectral", 2.0): every, ("dpals", 2.0): every}
+    assert world.further == {
+        ("spectral", 2.0): every,
+        ("dpals", 2.0): every,
+    }
     assert len(world.tables) == 1 + len(MORE)
     assert answer.is_undecided
     assert len(answer.best.draws) == MANY
@@ -641,19 +675,6 @@ def test_before_all_runs_have_finished_there_is_no_answer():
 # ---- the total of a decision ---------------------------------------------------------------------
 
 
-def gaussian_delta(mu, epsilon):
-    """Balle & Wang 2018, Theorem 8, as written."""
-    return norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(
-        -mu / 2 - epsilon / mu
-    )
-
-
-def mu_at(epsilon, delta):
-    return brentq(
-        lambda mu: gaussian_delta(mu, epsilon) - delta, 1e-6, 20.0, xtol=1e-14
-    )
-
-
 def test_after_a_selection_the_sentence_for_a_boss_composes_selection_and_training():
     spec = selection_of()
     result = SelectionResult(spec, 0.9, {"method": "dpals"}, spec.epsilon, False, "")
@@ -677,8 +698,8 @@ def test_the_account_s_other_entries_are_in_the_total_too():
     """Noisy errors and a run of before, both Gaussian, compose exactly with the training."""
     earlier = (planned_run(1.0, DELTA, title="noisy errors"), planned_run(3.0, DELTA))
     finding = private_finding(earlier=earlier)
-    mu = math.sqrt(sum(mu_at(epsilon, DELTA) ** 2 for epsilon in (1.0, 3.0, 2.0)))
-    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
+    mu = math.hypot(mu_of(1.0, DELTA), mu_of(3.0, DELTA), mu_of(2.0, DELTA))
+    exact = epsilon_of([1 / mu], DELTA)
     decision = finding.decision
     assert decision.total.epsilon == pytest.approx(exact, rel=1e-6)
     exception = norm.cdf(mu / 2 - exact / mu)
@@ -695,7 +716,7 @@ def test_without_anything_before_the_total_is_that_of_training():
         "ε = 2.00 in total (δ = 1e-5, per user, add/remove, exact): "
     )
     assert "at most 88.1% sure that a given person took part" in summary
-    mu = mu_at(2.0, DELTA)
+    mu = mu_of(2.0, DELTA)
     cases = math.ceil(1e5 * norm.cdf(mu / 2 - 2.0 / mu))
     assert f"In up to {cases} of 100,000 cases" in summary
 
@@ -705,8 +726,8 @@ def test_what_is_trained_already_is_not_planned_again():
     trained = replace(planned_run(2.0, DELTA), holds_out=False)
     earlier = (planned_run(1.0, DELTA), trained)
     finding = private_finding(earlier=earlier, is_trained_on_all=True)
-    mu = math.sqrt(sum(mu_at(epsilon, DELTA) ** 2 for epsilon in (1.0, 2.0)))
-    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
+    mu = math.hypot(mu_of(1.0, DELTA), mu_of(2.0, DELTA))
+    exact = epsilon_of([1 / mu], DELTA)
     assert finding.decision.total.epsilon == pytest.approx(exact, rel=1e-6)
     assert "planned" not in finding.summary + finding.training
     before = private_finding(earlier=earlier)
@@ -741,8 +762,8 @@ def test_the_command_trains_on_all_ratings_and_names_no_program_of_this_machine(
 def test_a_budget_s_total_stands_at_its_delta():
     budget = AccountBudget(epsilon=9.0, delta=1e-6)
     decision = private_finding(budget=budget).decision
-    mu = mu_at(2.0, DELTA)
-    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - 1e-6, 0.0, 50.0)
+    mu = mu_of(2.0, DELTA)
+    exact = epsilon_of([1 / mu], 1e-6)
     assert decision.total.epsilon == pytest.approx(exact, rel=1e-6)
     assert decision.certainty.delta == 1e-6
 
@@ -752,8 +773,8 @@ def test_for_a_group_everything_counts_for_the_group():
     result = SelectionResult(spec, 0.9, {"method": "dpals"}, spec.epsilon, False, "")
     finding = private_finding(asks={"protect": "group", "group": 3})
     earlier = replace(finding, earlier=(planned_run(1.0, DELTA),)).decision
-    mu = math.hypot(3 * mu_at(1.0, DELTA), mu_at(2.0, DELTA))
-    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 80.0)
+    mu = math.hypot(3 * mu_of(1.0, DELTA), mu_of(2.0, DELTA))
+    exact = epsilon_of([1 / mu], DELTA)
     assert earlier.total.epsilon == pytest.approx(exact, rel=1e-6)
     selected = finding.with_selection(result)
     assert selected.decision.total.epsilon == pytest.approx(
@@ -766,7 +787,13 @@ def test_for_a_group_everything_counts_for_the_group():
 
 
 def spec_charge(spec):
-    return Charge(spec.title, (), Status.PROVEN, delta=LARGER_DELTA, price=spec.prices)
+    return Charge(
+        spec.title,
+        (),
+        Status.PROVEN,
+        delta=LARGER_DELTA,
+        price=spec.prices,
+    )
 
 
 def test_the_exception_of_a_selection_bounds_simulated_selections():
@@ -803,7 +830,7 @@ def test_the_command_composes_the_account_of_the_file(tmp_path):
     account = account_of(address)
     account.enter(planned_run(3.0, DELTA))
     finding = with_account(private_finding(), account_of(address))
-    mu = math.hypot(mu_at(3.0, DELTA), mu_at(2.0, DELTA))
-    exact = brentq(lambda epsilon: gaussian_delta(mu, epsilon) - DELTA, 0.0, 50.0)
+    mu = math.hypot(mu_of(3.0, DELTA), mu_of(2.0, DELTA))
+    exact = epsilon_of([1 / mu], DELTA)
     assert finding.summary.startswith(f"ε = {epsilon_text(exact)} in total")
     account.forget()

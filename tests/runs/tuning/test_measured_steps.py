@@ -6,8 +6,6 @@ import math
 from dataclasses import replace
 
 import pytest
-from scipy.optimize import brentq
-from scipy.stats import norm
 
 import dpmf
 from dpmf_core.privacy import Relation
@@ -24,6 +22,9 @@ from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.question import Question
 from dpmf_core.runs.tuning.choosing.steps import AnswerStep, epsilon_of, missing_charges
+from tests.support.clinic import write_clinic
+from tests.support.gaussian import epsilon_of as epsilon_of_releases
+from tests.support.gaussian import mu_of
 from tests.support.worlds import range_by_hand
 
 DELTA = 1e-5
@@ -33,19 +34,10 @@ DECLARED = DeclaredShape(400, 12, 9.0, (1.0, 5.0), 1.0)
 @pytest.fixture(scope="module")
 def clinic(tmp_path_factory):
     """A private table of 400 users, in a folder of its own."""
-    folder = tmp_path_factory.mktemp("clinic")
-    rows = [
-        f"p{user},thing {item},{1 + (user * user + 3 * item + user * item) % 5}"
-        for user in range(400)
-        for item in range(12)
-        if (user + item) % 4
-    ]
-    file = folder / "clinic.csv"
-    file.write_text("user,item,rating\n" + "\n".join(rows) + "\n")
-    return f"{file}?bounds=1,5"
+    return write_clinic(tmp_path_factory.mktemp("clinic"))
 
 
-def finding_at(epsilon, **parts):
+def finding_at(epsilon, steps=()):
     """A finding whose worlds have falls from -.01 to .10 at epsilon 2, .05 at most at .5."""
 
     def error(number, algorithm, one_epsilon):
@@ -54,15 +46,18 @@ def finding_at(epsilon, **parts):
         return 1.01 - 0.01 * number * min(one_epsilon, 2.0) / 2.0
 
     question = Question.parse(data={"id": DECLARED.id}, delta=DELTA, spend=epsilon)
-    expected = range_by_hand(world_runs(question), error)
-    facts = {"title": "clinic.csv", "path": "clinic.csv?bounds=1,5"} | parts
-    return PrivateFinding(question=question, expected=expected, **facts)
+    return PrivateFinding(
+        question=question,
+        expected=range_by_hand(world_runs(question), error),
+        title="clinic.csv",
+        path="clinic.csv?bounds=1,5",
+        steps=steps,
+    )
 
 
-def measured(finding, clinic, tmp_path):
+def measured(finding, clinic):
     """The finding with its answer trained on the clinic and measured at .1."""
-    work = finding.work(DataSpec(id=clinic), 0.1)
-    run = work.measure()
+    run = finding.work(DataSpec(id=clinic), 0.1).measure()
     return replace(finding, steps=(*finding.steps, AnswerStep.of(run, finding.epsilon)))
 
 
@@ -71,45 +66,26 @@ def own_account(tmp_path, monkeypatch):
     monkeypatch.setenv("DPMF_DATA", str(tmp_path / "data"))
 
 
-def mu_of(epsilon):
-    """The mu of a Gaussian release with this epsilon at delta, from Balle & Wang 2018."""
-
-    def excess(mu):
-        slack = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(
-            -mu / 2 - epsilon / mu
-        )
-        return slack - DELTA
-
-    return brentq(excess, 1e-3, 20.0, xtol=1e-12)
-
-
-def epsilon_at(mu):
-    def excess(epsilon):
-        slack = norm.cdf(mu / 2 - epsilon / mu) - math.exp(epsilon) * norm.cdf(
-            -mu / 2 - epsilon / mu
-        )
-        return slack - DELTA
-
-    return brentq(excess, 0.0, 50.0, xtol=1e-12)
+def together(*epsilons):
+    """Epsilon of Gaussian releases with these epsilons, each at delta."""
+    multipliers = [1 / mu_of(epsilon, DELTA) for epsilon in epsilons]
+    return epsilon_of_releases(multipliers, DELTA)
 
 
 def test_three_steps_cost_what_their_gaussian_releases_cost_together(
-    own_account, clinic, tmp_path
+    own_account, clinic
 ):
     finding = finding_at(0.5)
     for epsilon in (0.5, 1.0, 2.0):
-        finding = measured(
-            replace(finding_at(epsilon), steps=finding.steps), clinic, tmp_path
-        )
-    squares = [mu_of(epsilon) ** 2 for epsilon in (0.5, 1.0, 2.0, 0.1, 0.1, 0.1)]
-    by_hand = epsilon_at(math.sqrt(sum(squares)))
+        finding = measured(finding_at(epsilon, finding.steps), clinic)
+    by_hand = together(0.5, 1.0, 2.0, 0.1, 0.1, 0.1)
     assert epsilon_of(finding.steps) == pytest.approx(by_hand, rel=1e-5)
     assert finding.decision.total.epsilon == pytest.approx(by_hand, rel=1e-5)
     account = dpmf.account(clinic)
     assert account.total.epsilon == pytest.approx(by_hand, rel=1e-5)
     again = finding._composed([finding.planned_training]).total.epsilon
-    last = epsilon_at(math.sqrt(sum(squares) + mu_of(2.0) ** 2))
-    assert again == pytest.approx(last, rel=1e-5)
+    with_training = together(0.5, 1.0, 2.0, 0.1, 0.1, 0.1, 2.0)
+    assert again == pytest.approx(with_training, rel=1e-5)
 
 
 def test_the_price_before_it_is_made_is_what_it_costs(own_account, clinic):
@@ -118,15 +94,11 @@ def test_the_price_before_it_is_made_is_what_it_costs(own_account, clinic):
     assert len(prices) == 2  # once, however often it is asked for
     run = work.measure()
     step = AnswerStep.of(run, 1.0)
-    assert [charge.ledger for charge in step.charges] == [
-        charge.ledger for charge in prices
-    ]
-    assert [charge.title for charge in step.charges] == [
-        charge.title for charge in prices
-    ]
-    assert run.record.fall.price.together == pytest.approx(
-        epsilon_at(math.hypot(mu_of(1.0), mu_of(0.1))), rel=1e-5
-    )
+    for charge, planned in zip(step.charges, prices, strict=True):
+        assert charge.ledger == planned.ledger
+        assert charge.title == planned.title
+    price = run.record.fall.price
+    assert price.together == pytest.approx(together(1.0, 0.1), rel=1e-5)
 
 
 def test_an_account_that_holds_a_step_is_not_charged_twice_and_one_that_lost_it_is():
@@ -161,7 +133,8 @@ def with_fall(value, low, high):
     """A finding at epsilon 2, whose worlds give -.01 to .10, with a measured fall."""
     finding = finding_at(2.0)
     spec = finding.work(DataSpec(id="clinic"), 0.1).spec
-    return replace(finding, steps=(AnswerStep(spec, 2.0, fall(value, low, high), ()),))
+    step = AnswerStep(spec, 2.0, fall(value, low, high), ())
+    return replace(finding, steps=(step,))
 
 
 def documents_of(finding):
@@ -175,21 +148,22 @@ def documents_of(finding):
 
 def test_a_measurement_replaces_the_prediction_everywhere():
     finding = with_fall(0.031, 0.025, 0.037)
-    said = "with Spectral at ε = 2, the error of a person falls by 0.031 stars (0.025 to 0.037)"
-    assert finding.sentence.lower() == said.lower()
+    falls = "the error of a person falls by 0.031 stars (0.025 to 0.037)"
+    assert finding.sentence.lower() == f"with spectral at ε = 2, {falls}"
     for text in documents_of(finding):
-        assert "the error of a person falls by 0.031 stars (0.025 to 0.037)" in text
+        assert falls in text
         assert "nothing public tells which" not in text
         assert "keeps" not in text
-    assert report(finding).count(">measured</text>") == 1  # a line of the chart
-    assert ">measured</text>" not in report(finding_at(2.0))
+    line_of_chart = ">measured</text>"
+    assert report(finding).count(line_of_chart) == 1
+    assert line_of_chart not in report(finding_at(2.0))
+
     record = export(finding)
     assert record["measured_on"] == measured_wording.MEASURED
     assert record["measured"][0]["fall"]["value"] == 0.031
     assert record["contradiction"] is None
-    assert "simulated worlds of the declared shape gave -0.01 to 0.10" in " ".join(
-        finding.sentences
-    )
+    sentences = " ".join(finding.sentences)
+    assert "simulated worlds of the declared shape gave -0.01 to 0.10" in sentences
     assert finding.columns[0] == "ε of the training"
     (row,) = [row for row in finding.rows if row[1]]
     assert row[:4] == ("2", "0.031", "0.025 to 0.037", "-0.01 to 0.10")
@@ -238,10 +212,18 @@ def test_from_own_means_alone_only_less_than_predicted_contradicts():
     expected = finding_at(2.0).expected
     above = NoisyError(0.2, 0.15, 0.25)
     below = NoisyError(-0.2, -0.25, -0.15)
-    for one, contradicts in ((above, False), (below, True)):
-        words = measured_wording.contradiction(expected, 2.0, one, own_mean_only=True)
-        assert bool(words) is contradicts
-    assert measured_wording.contradiction(expected, 2.0, above, own_mean_only=False)
+
+    def contradiction(error, own_mean_only):
+        return measured_wording.contradiction(
+            expected,
+            2.0,
+            error,
+            own_mean_only=own_mean_only,
+        )
+
+    assert not contradiction(above, own_mean_only=True)
+    assert contradiction(below, own_mean_only=True)
+    assert contradiction(above, own_mean_only=False)
 
 
 def test_what_a_doubling_brought_is_told_with_the_noise_of_both():
@@ -254,9 +236,8 @@ def test_what_a_doubling_brought_is_told_with_the_noise_of_both():
     words = measured_wording.gained_words([before, last], " stars")
     assert f"by 0.100 stars more ({low:.3f} to {high:.3f}, 95%)" in words
     same = AnswerStep(spec, 2.0, fall(0.03, 0.0, 0.06), ())
-    assert "no difference was found" in measured_wording.gained_words(
-        [before, same], " stars"
-    )
+    words = measured_wording.gained_words([before, same], " stars")
+    assert "no difference was found" in words
     assert not measured_wording.gained_words([before], " stars")
 
 
@@ -291,9 +272,8 @@ def test_epsilon_is_not_doubled_above_the_largest():
 
 def test_work_that_cannot_be_measured_is_refused_before_it_begins(own_account, clinic):
     work = finding_at(1.0).work(DataSpec(id=clinic), 0.1)
-    none = work.spec.model_copy(
-        update={"split": work.spec.split.model_copy(update={"kind": "none"})}
-    )
+    without_split = work.spec.split.model_copy(update={"kind": "none"})
+    spec = work.spec.model_copy(update={"split": without_split})
     with pytest.raises(dpmf.BadInput, match="held-out"):
-        MeasuredTraining.parse(spec=none, epsilon=0.1).check()
+        MeasuredTraining.parse(spec=spec, epsilon=0.1).check()
     assert not dpmf.account(clinic).entries

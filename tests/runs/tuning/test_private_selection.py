@@ -1,6 +1,5 @@
 """A private selection: what it may cost, what leaves it, and that it selects."""
 
-import contextlib
 import dataclasses
 import json
 import math
@@ -35,64 +34,55 @@ SEARCH = {
 pytestmark = pytest.mark.usefixtures("two_sets")
 
 
-def search(**parts):
-    budget = {"epsilon": 2.0, "delta": 1e-6}
-    return TuneSpec.parse(
-        **{
-            "data": {"id": "small"},
-            "algorithm": "dpals",
-            "search": SEARCH,
-            "budget": budget,
-            **parts,
-        }
-    )
+def search(**changed):
+    parts = {
+        "data": {"id": "small"},
+        "algorithm": "dpals",
+        "search": SEARCH,
+        "budget": {"epsilon": 2.0, "delta": 1e-6},
+    }
+    return TuneSpec.parse(**(parts | changed))
 
 
-def spec(**parts):
-    return PrivateSelection.parse(
-        **{"searches": (parts.pop("search", search()),), **parts}
-    )
+def spec(search_spec=None, **parts):
+    return PrivateSelection.parse(searches=(search_spec or search(),), **parts)
 
 
 def test_the_price_is_that_of_training_and_score_together():
     """Each of multiplier 5 sqrt(2): together one Gaussian of multiplier 5."""
-    one = epsilon(Gaussian(5 * math.sqrt(2)), 1e-6)
+    multiplier = 5 * math.sqrt(2)
+    one = epsilon(Gaussian(multiplier), 1e-6)
     halves = search(budget={"epsilon": one, "delta": 1e-6})
     prices = price_of_choosing(Gaussian(5.0), 10, 1e-6)
     for law in SHAPES:
-        assert spec(
-            search=halves,
-            distribution=law,
-            score_noise=5 * math.sqrt(2),
-        ).epsilon == pytest.approx(prices.best_of[law], rel=1e-6)
+        selection = spec(halves, distribution=law, score_noise=multiplier)
+        assert selection.epsilon == pytest.approx(prices.best_of[law], rel=1e-6)
     cheapest = min(prices.best_of, key=lambda law: prices.best_of[law])
-    assert spec(search=halves).distribution == cheapest
+    assert spec(halves).distribution == cheapest
 
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_no_trial_costs_more_than_was_paid_for(relation):
     """Whatever its parameters, a trial's own ledger stays below the one Gaussian of the price."""
-    selection = spec(
-        search=search(budget={"epsilon": 2.0, "delta": 1e-6, "relation": relation})
-    )
+    budget = {"epsilon": 2.0, "delta": 1e-6, "relation": relation}
+    selection = spec(search(budget=budget))
     shape = private_selection.open_anywhere(selection.data).shape
+    multiplier = 1 / private_selection.gaussian_mu(2.0, 1e-6)
+    paid = Gaussian(multiplier, "training", 1.0, 1.0)
     rng = np.random.default_rng(0)
     for _ in range(20):
         plan = prepare(selection._place(rng, shape), shape).plan
         for at in (0.5, 1.0, 3.0):
-            paid = Gaussian(
-                1 / private_selection.gaussian_mu(2.0, 1e-6), "training", 1.0, 1.0
-            )
-            assert delta(plan, at, relation) <= delta(paid, at, relation) * (1 + 1e-6)
+            most = delta(paid, at, relation) * (1 + 1e-6)
+            assert delta(plan, at, relation) <= most
 
 
 def test_a_cap_leaves_trainings_what_it_leaves_and_refuses_what_scores_cost():
     """The bound's total is exact in the training's epsilon: a little more would exceed the cap."""
     capped = spec(trials=5.0).within(3.0)
     assert capped.epsilon <= 3.0
-    assert price_of_choosing(capped.trial_event, 5.0, capped.budget.delta).best_of[
-        "logarithmic"
-    ] == pytest.approx(3.0, rel=1e-3)
+    price = price_of_choosing(capped.trial_event, 5.0, capped.budget.delta)
+    assert price.best_of["logarithmic"] == pytest.approx(3.0, rel=1e-3)
     assert capped.searches[0].search == search().search
     with pytest.raises(BadInput):
         spec(trials=5.0).within(0.1)
@@ -152,54 +142,51 @@ def test_nothing_of_a_selection_is_stored(tmp_path, monkeypatch):
         engine.store.close()
 
 
-@pytest.mark.parametrize(
-    ("algorithm", "is_refused"),
-    [
-        ("sgld", True),
-        ("input-perturbation", True),
-        ("dpals", False),
-        ("spectral", False),
-    ],
-)
-def test_releases_without_a_gaussian_curve_are_refused(algorithm, is_refused):
-    parameters = {"reading": "posterior-sample"} if algorithm == "sgld" else {}
-    budget = {"epsilon": 2.0, "delta": 1e-6}
+def measured_run(algorithm, **parameters):
+    """The record of a run, as far as its privacy goes."""
     run = RunSpec.parse(
         data={"id": "small"},
         algorithm=algorithm,
         parameters=parameters,
-        budget=budget,
+        budget={"epsilon": 2.0, "delta": 1e-6},
     )
     ready = prepare(run, private_selection.open_anywhere(search().data).shape)
     ledger = normal_form(ready.plan)
     record = PrivacyRecord.of(ledger, ready.plan, run.budget, ready.guarantee)
-    refused = pytest.raises(BadInput) if is_refused else contextlib.nullcontext()
-    with refused:
+    return run_of(title=algorithm, spec=run, **dict(record))
+
+
+def test_releases_without_a_gaussian_curve_are_refused():
+    with pytest.raises(BadInput):
         private_selection._require_gaussian(
-            run_of(title=algorithm, spec=run, **dict(record))
+            measured_run("sgld", reading="posterior-sample")
         )
+    with pytest.raises(BadInput):
+        private_selection._require_gaussian(measured_run("input-perturbation"))
+    private_selection._require_gaussian(measured_run("dpals"))
+    private_selection._require_gaussian(measured_run("spectral"))
 
 
 @pytest.mark.parametrize(
-    "parts",
+    "trial",
+    [{"trials": 1.0}, {"score_noise": 0.0}, {"distribution": "uniform"}],
+    ids=str,
+)
+def test_trials_without_a_price_are_refused(trial):
+    with pytest.raises(BadInput):
+        spec(**trial)
+
+
+@pytest.mark.parametrize(
+    "changed",
     [
-        {"search": {"algorithm": "als", "search": {"rank": (2, 4)}, "budget": None}},
-        {
-            "search": {
-                "budget": {"epsilon": 2.0, "delta": 1e-6, "calibration": "source"}
-            }
-        },
-        {"search": {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}}},
-        {"trials": 1.0},
-        {"score_noise": 0.0},
-        {"distribution": "uniform"},
+        {"algorithm": "als", "search": {"rank": (2, 4)}, "budget": None},
+        {"budget": {"epsilon": 2.0, "delta": 1e-6, "calibration": "source"}},
+        {"budget": {"epsilon": 2.0, "delta": 1e-6, "noise": "discrete"}},
     ],
     ids=str,
 )
-def test_what_has_no_price_is_refused(parts):
-    fields = {
-        name: search(**value) if name == "search" else value
-        for name, value in parts.items()
-    }
+def test_a_search_without_a_price_is_refused(changed):
+    searched = search(**changed)
     with pytest.raises(BadInput):
-        spec(**fields)
+        spec(searched)

@@ -37,29 +37,6 @@ def test_a_price_counts_everything_a_trial_releases():
     assert twice.best_of == pytest.approx(once.best_of, rel=1e-9)
 
 
-@pytest.mark.parametrize("distribution", list(SHAPES))
-def test_the_number_of_trials_has_its_mean_and_law(distribution):
-    rng = np.random.default_rng(0)
-    samples = np.array([number_of_trials(distribution, 10, rng) for _ in range(5_000)])
-    assert samples.mean() == pytest.approx(
-        10, abs=4 * samples.std() / math.sqrt(len(samples))
-    )
-    expected = {
-        "poisson": math.exp(-10),
-        "geometric": 0.0,
-        "logarithmic": 0.0,
-        "binomial": 2.0**-20,
-    }
-    assert (samples == 0).mean() == pytest.approx(expected[distribution], abs=2e-3)
-    # of the logarithmic: far larger
-    variance = {"poisson": 10.0, "geometric": 90.0, "binomial": 5.0}
-    assert (
-        samples.var() > 200
-        if distribution == "logarithmic"
-        else samples.var() == pytest.approx(variance[distribution], rel=0.12)
-    )
-
-
 pytestmark = pytest.mark.usefixtures("two_sets")
 
 
@@ -71,89 +48,108 @@ def engine(tmp_path):
     threads.store.close()
 
 
-def tune_spec(**parts):
-    search = {
-        "rank": {"low": 1, "high": 24},
-        "regularisation": {"low": 0.01, "high": 10.0, "log": True},
+@pytest.mark.parametrize(
+    ("distribution", "least", "most", "share_of_none"),
+    [
+        ("poisson", 8.8, 11.2, math.exp(-10)),
+        ("geometric", 79.2, 100.8, 0.0),
+        ("binomial", 4.4, 5.6, 2.0**-20),
+        ("logarithmic", 200.0, math.inf, 0.0),
+    ],
+)
+def test_the_number_of_trials_has_its_mean_and_variance(
+    distribution, least, most, share_of_none
+):
+    rng = np.random.default_rng(0)
+    samples = np.array([number_of_trials(distribution, 10, rng) for _ in range(5_000)])
+    standard_error = samples.std() / math.sqrt(len(samples))
+    assert samples.mean() == pytest.approx(10, abs=4 * standard_error)
+    assert (samples == 0).mean() == pytest.approx(share_of_none, abs=2e-3)
+    assert least <= samples.var() <= most
+
+
+def test_every_distribution_of_the_number_of_trials_is_tested():
+    assert set(SHAPES) == {"poisson", "geometric", "binomial", "logarithmic"}
+
+
+def tune_spec(**changed):
+    parts = {
+        "data": {"id": "small"},
+        "algorithm": "als",
+        "search": {
+            "rank": {"low": 1, "high": 24},
+            "regularisation": {"low": 0.01, "high": 10.0, "log": True},
+        },
+        "fixed": {"steps": 3},
+        "draws": 1,
     }
-    return TuneSpec.parse(
-        **{
-            "data": {"id": "small"},
-            "algorithm": "als",
-            "search": search,
-            "fixed": {"steps": 3},
-            "draws": 1,
-            **parts,
-        }
-    )
+    return TuneSpec.parse(**(parts | changed))
 
 
 def run_to_end(search):
     while search.advance():
         for _, jobs in list(search._running.values())[:1]:
-            next(
-                (job for job in jobs if job.state in ("waiting", "running")), jobs[0]
-            ).wait(WAIT)
+            unfinished = [job for job in jobs if job.state in ("waiting", "running")]
+            job = (unfinished or jobs)[0]
+            job.wait(WAIT)
     return search
 
 
+def pairs(*parts):
+    """The (user, item) of all ratings of some parts."""
+    found = set()
+    for part in parts:
+        found.update(zip(part.users.tolist(), part.items.tolist(), strict=True))
+    return found
+
+
 def test_a_trial_sees_no_test_rating():
-    """Fresh draws have their own seeds and are judged by all test ratings."""
     spec = tune_spec(draws=3)
     trial = open_split(spec.trial({"rank": 2}, 2))
     final = open_split(spec.final({"rank": 2}).model_copy(update={"seed": 2}))
-    whole = split(open_ratings(spec.data), SplitSpec(validation_fraction=0.1), 0)
+    seen = pairs(trial.train, trial.history, trial.validation, trial.test)
+    assert not seen & pairs(final.test)
+    assert pairs(trial.test) <= pairs(final.train)
+
+
+def test_fresh_draws_have_their_own_seeds_and_are_judged_by_all_test_ratings():
+    spec = tune_spec(draws=3)
     trial_seeds = {spec.trial({}, draw).seed for draw in range(3)}
-    fresh_seeds = {one.seed for one in spec.fresh({"rank": 2}).values()}
+    fresh_seeds = {fresh.seed for fresh in spec.fresh({"rank": 2}).values()}
     assert trial_seeds == {0, 1, 2}
     assert fresh_seeds == {3, 4, 5, 6, 7}
-
-    def pairs(part):
-        return set(zip(part.users.tolist(), part.items.tolist(), strict=True))
-
-    trial_pairs = (
-        pairs(trial.train)
-        | pairs(trial.history)
-        | pairs(trial.validation)
-        | pairs(trial.test)
-    )
-    assert not trial_pairs & pairs(final.test)
-    assert pairs(trial.test) <= pairs(final.train)
-    assert (
-        len(pairs(final.train) | pairs(final.test))
-        == len(open_ratings(spec.data))
-        == len(whole.train) + len(whole.validation) + len(whole.test)
-    )
+    ratings = open_ratings(spec.data)
+    final = open_split(spec.final({"rank": 2}).model_copy(update={"seed": 2}))
+    assert len(pairs(final.train, final.test)) == len(ratings)
+    whole = split(ratings, SplitSpec(validation_fraction=0.1), 0)
+    n_split = len(whole.train) + len(whole.validation) + len(whole.test)
+    assert n_split == len(ratings)
 
 
 def test_a_trial_is_the_mean_of_its_draws_with_their_interval(engine, tmp_path):
-    search = run_to_end(
-        Search(tune_spec(draws=3, prune=False), 3, engine, folder=tmp_path / "t")
-    )
+    spec = tune_spec(draws=3, prune=False)
+    search = run_to_end(Search(spec, 3, engine, folder=tmp_path / "t"))
     for trial in search.trials:
-        scores = [
-            run(search.spec.trial(trial.place, draw)).record.metrics["rmse"]
-            for draw in range(3)
-        ]
+        scores = []
+        for draw in range(3):
+            record = run(search.spec.trial(trial.place, draw)).record
+            scores.append(record.metrics["rmse"])
+        mean = np.mean(scores)
+        interval = stats.t.interval(0.95, 2, mean, stats.sem(scores))
         assert trial.measured.draws == pytest.approx(scores, abs=1e-12)
-        assert trial.score == pytest.approx(np.mean(scores), abs=1e-12)
-        assert trial.interval == pytest.approx(
-            stats.t.interval(0.95, 2, np.mean(scores), stats.sem(scores))
-        )
-    # a journal keeps the draws
-    again = Search(search.spec, 3, Fake(), folder=tmp_path / "t")
-    assert [trial.measured.draws for trial in again.trials] == [
-        trial.measured.draws for trial in search.trials
-    ]
-    assert tune_spec().key != tune_spec(draws=3).key
-    one = Search(tune_spec(), 1, engine, folder=tmp_path / "t")
-    assert run_to_end(one).trials[0].interval is None
-    assert len(one.trials[0].measured.draws) == 1
+        assert trial.score == pytest.approx(mean, abs=1e-12)
+        assert trial.interval == pytest.approx(interval)
 
 
 def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path):
     engine = Fake()
-    search = Search(tune_spec(draws=3), 2, engine, width=1, folder=tmp_path)
+    search = Search(
+        tune_spec(draws=3),
+        2,
+        engine,
+        width=1,
+        folder=tmp_path,
+    )
     search.advance()
     assert [job.spec.seed for job in engine.jobs] == [0, 1, 2]
     for job, score in zip(engine.jobs[:2], (0.9, 1.1), strict=True):
@@ -170,15 +166,30 @@ def test_a_trial_waits_for_all_its_draws_and_is_stopped_as_one(tmp_path):
     assert {job.state for job in engine.jobs[3:6]} == {"cancelled"}
 
 
+def test_a_journal_keeps_the_draws(engine, tmp_path):
+    spec = tune_spec(draws=3, prune=False)
+    search = run_to_end(Search(spec, 3, engine, folder=tmp_path / "t"))
+    again = Search(search.spec, 3, Fake(), folder=tmp_path / "t")
+    for trial, kept in zip(search.trials, again.trials, strict=True):
+        assert kept.measured.draws == trial.measured.draws
+    assert tune_spec().key != tune_spec(draws=3).key
+
+
+def test_a_trial_of_one_draw_has_no_interval(engine, tmp_path):
+    search = run_to_end(Search(tune_spec(), 1, engine, folder=tmp_path / "t"))
+    (trial,) = search.trials
+    assert trial.interval is None
+    assert len(trial.measured.draws) == 1
+
+
 def world(winner, default):
-    both = {"winner": winner, "default": default}
-    return {
-        f"{who} {n}": run_of(
-            spec={"data": {"id": "small"}, "algorithm": "als"}, metrics={"rmse": value}
-        )
-        for who, values in both.items()
-        for n, value in enumerate(values)
-    }
+    spec = {"data": {"id": "small"}, "algorithm": "als"}
+    runs = {}
+    for n, error in enumerate(winner):
+        runs[f"winner {n}"] = run_of(spec=spec, metrics={"rmse": error})
+    for n, error in enumerate(default):
+        runs[f"default {n}"] = run_of(spec=spec, metrics={"rmse": error})
+    return runs
 
 
 USUAL = [0.90, 0.92, 0.91, 0.93, 0.89]
@@ -197,16 +208,14 @@ USUAL = [0.90, 0.92, 0.91, 0.93, 0.89]
 )
 def test_the_winner_is_judged_by_paired_fresh_draws(gaps, verdict):
     winner = [usual + gap for usual, gap in zip(USUAL, gaps, strict=True)]
-    comparison = outcome(world(winner, USUAL), "rmse")
+    runs = world(winner, USUAL)
+    comparison = outcome(runs, "rmse")
     assert comparison.verdict == verdict
-    early = {
-        name: run for name, run in world(winner, USUAL).items() if name != "default 4"
-    }
-    assert outcome(early, "rmse") is None
     if any(gaps):
-        assert comparison.gap.interval == pytest.approx(
-            tuple(stats.ttest_rel(winner, USUAL).confidence_interval())
-        )
+        interval = tuple(stats.ttest_rel(winner, USUAL).confidence_interval())
+        assert comparison.gap.interval == pytest.approx(interval)
+    del runs["default 4"]
+    assert outcome(runs, "rmse") is None
 
 
 class Fake:
@@ -264,16 +273,16 @@ def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path):
 
 def test_every_draw_and_every_score_of_a_trial_is_paid_for():
     budget = Budget(epsilon=2.0, delta=1e-5)
+
+    def of_mu(mu):
+        return epsilon(Gaussian(1 / mu), 1e-5)
+
     scored = price(Gaussian(3.0), 5.0, 10, budget)
-    assert scored.single == pytest.approx(
-        epsilon(Gaussian(1 / math.hypot(1 / 3, 1 / 5)), 1e-5)
-    )
     thrice = price(Gaussian(3.0), 5.0, 10, budget, 3)
-    mu = math.sqrt(3 * (1 / 9 + 1 / 25))
-    assert thrice.single == pytest.approx(epsilon(Gaussian(1 / mu), 1e-5))
-    assert thrice.all_shown == pytest.approx(
-        epsilon(Gaussian(1 / (mu * math.sqrt(10))), 1e-5)
-    )
+    mu = math.hypot(1 / 3, 1 / 5)
+    assert scored.single == pytest.approx(of_mu(mu))
+    assert thrice.single == pytest.approx(of_mu(math.sqrt(3) * mu))
+    assert thrice.all_shown == pytest.approx(of_mu(math.sqrt(30) * mu))
     assert scored.best_of["poisson"] < thrice.best_of["poisson"]
 
 
@@ -375,12 +384,12 @@ def test_what_cannot_be_searched_is_refused(parts):
 def test_default_ranges_lie_within_what_is_allowed(kind):
     algorithm = kind()
     for name in kind.model_fields:
-        values = default_range(kind, name, getattr(algorithm, name))
-        ends = values if isinstance(values, tuple) else (values.low, values.high)
-        for end in ends:
-            kind(**{name: end})
-        assert (
-            isinstance(values, tuple)
-            or values.low <= getattr(algorithm, name) <= values.high
-            or isinstance(values, Interval)
-        )
+        default = getattr(algorithm, name)
+        values = default_range(kind, name, default)
+        if isinstance(values, tuple):
+            allowed = values
+        else:
+            allowed = (values.low, values.high)
+            assert isinstance(values, Interval) or values.low <= default <= values.high
+        for value in allowed:
+            kind(**{name: value})

@@ -32,7 +32,11 @@ def selection(epsilon=1.0, relation=Relation.ADD_REMOVE, trials=3.0):
         data={"id": "own"},
         algorithm="private-bias",
         search={"prior_deviation": (0.1, 1.0)},
-        budget={"epsilon": epsilon, "delta": DELTA, "relation": relation},
+        budget={
+            "epsilon": epsilon,
+            "delta": DELTA,
+            "relation": relation,
+        },
     )
     return PrivateSelection.parse(searches=(search,), trials=trials)
 
@@ -121,12 +125,10 @@ def test_a_total_at_the_budget_composes_what_the_budget_admitted(account):
         spec.measure()
     run = Charge("a run", ((Gaussian(4.0, "a", 1.0), 1),), Status.PROVEN, delta=DELTA)
     account.enter(run)
-    whole = account.total
-    mu = spec.mu(Relation.ADD_REMOVE)
-    assert whole.epsilon == pytest.approx(
-        epsilon_of([1 / mu, 1 / mu, 4.0], DELTA), rel=1e-6
-    )
-    assert whole.epsilon <= 5.0
+    multiplier = 1 / spec.mu(Relation.ADD_REMOVE)
+    expected = epsilon_of([multiplier, multiplier, 4.0], DELTA)
+    assert account.total.epsilon == pytest.approx(expected, rel=1e-6)
+    assert account.total.epsilon <= 5.0
 
 
 def test_the_charge_of_an_earlier_version_has_no_release_and_is_added_by_its_price(
