@@ -40,7 +40,7 @@ def data():
     return rated(where, 3 + offsets + own + noise, (1.0, 5.0))
 
 
-def test_trivial_predictors_by_hand(data):
+def test_trivial_predictors_are_means(data):
     everyone = np.arange(N)
     item = np.zeros(N, int)
     model = fit_by_name("global-mean", data).model

@@ -113,7 +113,7 @@ def test_a_users_side_is_the_mean_over_draws_of_its_posterior_mean():
     assert shown == pytest.approx(np.mean(predictions, axis=0), abs=2e-3)
 
 
-def test_on_its_own_model_it_errs_less_than_least_squares_and_finds_the_noise():
+def test_bayesian_factors_err_less_than_least_squares_and_find_the_noise():
     train, test = simulated(1)
     model = fitted(
         BMF(

@@ -76,7 +76,7 @@ def test_without_noise_equals_dense_frank_wolfe(data, step_size):
     assert_allclose(whole_iterate(model, data), expected, atol=1e-6)
 
 
-def test_item_offsets_come_first(data):
+def test_frank_wolfe_works_on_what_item_offsets_leave(data):
     """With offsets, the steps work on what the damped bias model leaves over."""
     model = fit_by_name(
         "fw",
@@ -201,6 +201,10 @@ def test_oja_without_noise_finds_the_top_eigenvector(data):
     cosines = np.abs((covariance.item_factors * products.item_factors).sum(axis=0))
     assert (cosines > 1 - 1e-5).all()
     assert_allclose(products.inverse_singular, covariance.inverse_singular, rtol=1e-4)
-    few = model("dpfw-oja", inner_steps=1, inner_rate=0.1)
+    few = model(
+        "dpfw-oja",
+        inner_steps=1,
+        inner_rate=0.1,
+    )
     cosine = few.item_factors[:, 0] @ covariance.item_factors[:, 0]
     assert abs(float(cosine)) < 0.99

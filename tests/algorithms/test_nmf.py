@@ -141,6 +141,10 @@ def test_a_start_from_the_private_data_shows_in_the_blindfold():
 
 def test_a_start_from_the_private_data_shows_in_the_sensitivity():
     laws.check_sensitivity(DPNMF(n_components=3, steps=2), home=IMAGES)
-    leaky = DPNMF(n_components=3, steps=2, start="nndsvd")
+    leaky = DPNMF(
+        n_components=3,
+        steps=2,
+        start="nndsvd",
+    )
     with pytest.raises(AssertionError, match=r"moved '.*' by .*, declared"):
         laws.check_sensitivity(leaky, home=IMAGES)

@@ -62,7 +62,12 @@ every_step = pytest.mark.parametrize(
 @every_step
 def test_an_update_is_algorithm_2(step, item_rate):
     Q = np.random.default_rng(0).standard_normal((9, 4))
-    server = Server.of(Q, None, step=step, item_rate=item_rate)
+    server = Server.of(
+        Q,
+        None,
+        step=step,
+        item_rate=item_rate,
+    )
     server.update(ITEMS, VALUES)
     expected = moved(Q, ITEMS, VALUES - VALUES.mean(), step, item_rate)
     assert_allclose(server.item_factors, expected, atol=1e-5)
@@ -145,7 +150,12 @@ def arrivals(data):
 def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew():
     """The last batch by hand: items by passes over all stored ratings with the users' vectors."""
     data = low_rank(n_users=15, n_items=8)
-    model = fitted(data, "online", steps=40, static_share=0.5)
+    model = fitted(
+        data,
+        "online",
+        steps=40,
+        static_share=0.5,
+    )
     biases = Biases.of(data, of_items=True)
     assert_allclose(model.item_offsets, biases.of_items, atol=1e-6)
     init = streams().init
@@ -162,11 +172,16 @@ def test_online_by_gradients_finds_the_users_and_items_of_a_batch_anew():
         assert_allclose(model.item_factors[item], expected, atol=1e-3)
 
 
-def test_arrivals_one_by_one_are_the_stream():
+def test_the_stream_is_the_server_after_each_arrival():
     data = low_rank(n_users=15, n_items=8)
     times = arrivals(data)
     known_biases = Biases.of(data.only(times < 0.5), of_items=True)
-    static = fitted(data, "static", steps=5, static_share=0.5)
+    static = fitted(
+        data,
+        "static",
+        steps=5,
+        static_share=0.5,
+    )
     server = Server.of(static.item_factors, known_biases, step="rated")
     for place in np.argsort(times, kind="stable"):
         if times[place] >= 0.5:
@@ -174,7 +189,12 @@ def test_arrivals_one_by_one_are_the_stream():
             own = np.flatnonzero(has_arrived & (data.users == data.users[place]))
             own = own[np.argsort(times[own])]
             server.update(data.items[own], data.values[own])
-    stream = fitted(data, "rated", steps=5, static_share=0.5)
+    stream = fitted(
+        data,
+        "rated",
+        steps=5,
+        static_share=0.5,
+    )
     assert_allclose(stream.item_factors, server.item_factors, atol=1e-5)
     assert_allclose(stream.item_offsets, server.item_biases, atol=1e-6)
 
@@ -183,7 +203,7 @@ def test_arrivals_one_by_one_are_the_stream():
     ("variant", "share"),
     [("static", 0.2), ("new", 0.4), ("rated", 0.4), ("online", 0.4)],
 )
-def test_what_has_not_arrived_is_unknown(variant, share):
+def test_ratings_that_have_not_arrived_change_nothing(variant, share):
     """A model of a part of what arrives is that of this part alone, and users bring no more."""
     data = low_rank(n_users=30, n_items=8)
     times = arrivals(data)

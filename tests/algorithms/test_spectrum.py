@@ -278,7 +278,7 @@ def test_iteration_ends_where_the_eigenvectors_are_without_noise():
     assert_allclose(np.abs(cosines), 1, rtol=1e-5)
 
 
-def test_what_the_moment_turns_round_is_no_factor():
+def test_a_direction_that_the_moment_turns_round_is_no_factor():
     Q = np.eye(6)[:, :2]
     moment_spectrum = subspace_spectrum(Q, Q * [5.0, -9.0], np.zeros(6), 0.0, 0.0)
     assert moment_spectrum.eta.tolist() == [5.0]

@@ -27,7 +27,12 @@ def entry_of(name):
 @pytest.fixture
 def own_table(tmp_path, monkeypatch):
     """A whole ml-100k, of a small size; the file of another set."""
-    small = replace(entry_of("ml-100k"), n_users=6, n_items=5, n_ratings=30)
+    small = replace(
+        entry_of("ml-100k"),
+        n_users=6,
+        n_items=5,
+        n_ratings=30,
+    )
     monkeypatch.setitem(SOURCES, "ml-100k", replace(SOURCES["ml-100k"], entry=small))
     (tmp_path / "official.csv").write_text(TABLE)
     datasets.import_("ml-100k", tmp_path / "official.csv")
@@ -80,11 +85,16 @@ def test_a_folder_with_a_table_of_ratings_is_ratings(tmp_path, in_archive, name)
     with pytest.raises(BadInput, match=rf"{name.replace('__', '.')}\. .*\?bounds=1,5'"):
         datasets.load(str(path))
     ratings = datasets.load(f"{path}?bounds=1,5")
-    assert len(ratings) == 30 and not ratings.public
+    assert len(ratings) == 30
+    assert not ratings.public
 
 
 def test_ratings_are_no_articles_and_no_documents_of_ones_own(tmp_path):
-    where = folder(tmp_path, README__txt=README, ratings__csv=TABLE)
+    where = folder(
+        tmp_path,
+        README__txt=README,
+        ratings__csv=TABLE,
+    )
     for path in (where, archive(where)):
         with pytest.raises(BadInput, match="Guardian"):
             datasets.import_("guardian", path)

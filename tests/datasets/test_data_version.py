@@ -36,7 +36,11 @@ def test_a_copy_of_private_ratings(tmp_path, as_before):
 
 
 def test_what_has_no_keys_is_still_read(tmp_path, as_before):
-    documents = Samples.of(np.eye(3, dtype=np.float32), unit="document", name="three")
+    documents = Samples.of(
+        np.eye(3, dtype=np.float32),
+        unit="document",
+        name="three",
+    )
     for name, data in {
         "films": replace(ratings(), public=True),
         "texts": documents,
@@ -58,6 +62,9 @@ def test_private_ratings_in_partitions(tmp_path):
     with pytest.raises(BadInput, match=r"other keys of its users.*--replace"):
         datasets.load("mine")
     datasets.import_partitions(
-        "mine", f"{file}?bounds=1,5", n_partitions=2, replace=True
+        "mine",
+        f"{file}?bounds=1,5",
+        n_partitions=2,
+        replace=True,
     )
     assert datasets.load("mine").account == account

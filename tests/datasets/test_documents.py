@@ -10,9 +10,9 @@ import types
 import zipfile
 from collections import Counter
 
-import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_array_equal
 
 import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
@@ -30,7 +30,7 @@ def test_words_are_counted_in_reading_order():
     assert (
         " ".join(samples.vocabulary) == "barked cat cats chased dog dogs food mat sat"
     )
-    np.testing.assert_array_equal(samples.X.toarray()[1], [1, 1, 0, 1, 2, 0, 0, 0, 0])
+    assert_array_equal(samples.X.toarray()[1], [1, 1, 0, 1, 2, 0, 0, 0, 0])
     first = samples.texts.ids[: samples.texts.starts[1]]
     assert [samples.vocabulary[j] for j in first] == ["cat", "sat", "mat"]
     assert samples.assumptions == (WORDS_ARE_PUBLIC,)
@@ -133,7 +133,8 @@ def test_words_have_letters_of_every_script(tmp_path):
     }
     assert set(samples.vocabulary) == words
     # größe and été twice: composed, in lower case, without what cannot be seen
-    assert samples.X[[0]].sum() == samples.X[[3]].sum() == 4
+    assert samples.X[[0]].sum() == 4
+    assert samples.X[[3]].sum() == 4
 
 
 @pytest.mark.parametrize(
@@ -154,9 +155,8 @@ def test_letters_come_out_right_in_every_encoding(tmp_path, text_, words, encodi
     for encoding in encodings.split():
         facts = "?encoding=mac_roman" if encoding == "mac_roman" else ""
         samples = of_lines(tmp_path, text_.encode(encoding), facts)
-        assert set(samples.vocabulary) >= words and len(samples) == text_.count("\n"), (
-            encoding
-        )
+        assert set(samples.vocabulary) >= words, encoding
+        assert len(samples) == text_.count("\n"), encoding
         assert (ENCODING_IS_PUBLIC in samples.assumptions) == (encoding in GUESSED), (
             encoding
         )
@@ -186,11 +186,19 @@ def to_sqlite(frame, file):
 
 WRITERS = {
     "a.csv": lambda frame, file: frame.to_csv(file, index=False),
-    "a.tsv": lambda frame, file: frame.to_csv(file, index=False, sep="\t"),
+    "a.tsv": lambda frame, file: frame.to_csv(
+        file,
+        index=False,
+        sep="\t",
+    ),
     "a.csv.gz": lambda frame, file: frame.to_csv(file, index=False),
     "a.parquet": lambda frame, file: frame.to_parquet(file),
     "a.feather": lambda frame, file: frame.to_feather(file),
-    "a.jsonl": lambda frame, file: frame.to_json(file, orient="records", lines=True),
+    "a.jsonl": lambda frame, file: frame.to_json(
+        file,
+        orient="records",
+        lines=True,
+    ),
     "a.json": lambda frame, file: frame.to_json(file, orient="records"),
     "a.xlsx": lambda frame, file: frame.to_excel(file, index=False),
     "a.db": to_sqlite,
@@ -262,7 +270,8 @@ def test_a_line_with_another_number_of_columns_is_left_out_and_reported(tmp_path
     (tmp_path / "a.csv").write_text("\n".join(lines))
     samples = datasets.load(f"{tmp_path / 'a.csv'}?text=text")
     assert "blue" not in samples.vocabulary
-    assert (len(samples), samples.report.read) == (3, 4)
+    assert len(samples) == 3
+    assert samples.report.read == 4
     assert (
         "1 x another number of columns, row left out (line 3)" in samples.report.words
     )

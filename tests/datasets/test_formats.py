@@ -124,7 +124,11 @@ class TestArchives:
 
     def test_a_parquet_inside_an_archive_is_read(self, tmp_path):
         out = io.BytesIO()
-        columns = {"user": USERS, "item": ITEMS, "rating": VALUES}
+        columns = {
+            "user": USERS,
+            "item": ITEMS,
+            "rating": VALUES,
+        }
         pa.parquet.write_table(pa.table(columns), out)
         (tmp_path / "p.tar.gz").write_bytes(tar("w:gz", {"p.parquet": out.getvalue()}))
         ratings_at(tmp_path / "p.tar.gz")
@@ -202,14 +206,9 @@ class TestParts:
         self, tmp_path, line
     ):
         first = "".join(f"{place},é,3\n" for place in range(40)).encode()
-        for name, content in (
-            ("part-0", first),
-            ("part-1", line),
-            ("part-2", "a,é,2\n".encode()),
-        ):
-            (tmp_path / name).write_bytes(
-                content if name != "part-1" else line + "b,é,2\n".encode()
-            )
+        (tmp_path / "part-0").write_bytes(first)
+        (tmp_path / "part-1").write_bytes(line + "b,é,2\n".encode())
+        (tmp_path / "part-2").write_bytes("a,é,2\n".encode())
         ratings = load(f"{tmp_path}?bounds=1,5")
         assert "é" in ratings.labels
         assert len(ratings.labels) == 1 + (b"\xe9" in line)
@@ -232,11 +231,16 @@ class TestJson:
     def lines(self, file, *extra_lines):
         rows = []
         for place, (user, item, value) in enumerate(TRIPLETS):
-            mixed_user = user if place % 2 else int(user)
-            mixed_value = str(value) if place % 3 else value
-            rows.append(
-                json.dumps({"user": mixed_user, "item": item, "rating": mixed_value})
-            )
+            row = {
+                "user": user,
+                "item": item,
+                "rating": str(value),
+            }
+            if place % 2 == 0:
+                row["user"] = int(user)
+            if place % 3 == 0:
+                row["rating"] = value
+            rows.append(json.dumps(row))
         file.write_text("\n".join([*rows[:5], *extra_lines, *rows[5:]]))
         return file
 
@@ -247,7 +251,9 @@ class TestJson:
         twice = '{"user": 1, "item": 2, "rating": 3, "rating": 5}'
         bad = ("", '{"user": 1, "item"', "[1, 2]", twice)
         (problem,) = ratings_at(self.lines(tmp_path / "a.jsonl", *bad)).problems
-        assert (problem.count, problem.lines, problem.where) == (3, (7, 8, 9), "line")
+        assert problem.count == 3
+        assert problem.lines == (7, 8, 9)
+        assert problem.where == "line"
 
     def test_a_byte_order_mark_is_no_part_of_the_first_line(self, tmp_path):
         file = self.lines(tmp_path / "a.jsonl")
@@ -304,13 +310,22 @@ class TestJson:
         ]
         (tmp_path / "a.json").write_text(json.dumps([*objects, 3]))
         (problem,) = ratings_at(tmp_path / "a.json").problems
-        assert (problem.lines, problem.where) == ((37,), "row")
+        assert problem.lines == (37,)
+        assert problem.where == "row"
 
 
 class TestArrowColumns:
     def table(self, file, **columns):
         pa.parquet.write_table(
-            pa.table({"user": USERS, "item": ITEMS, "rating": VALUES} | columns), file
+            pa.table(
+                {
+                    "user": USERS,
+                    "item": ITEMS,
+                    "rating": VALUES,
+                }
+                | columns
+            ),
+            file,
         )
         return file
 
@@ -335,7 +350,8 @@ class TestArrowColumns:
         users = [str(user).encode() for user in USERS]
         file = self.table(tmp_path / "a.parquet", user=[b"\xff", b"\xfe", *users[2:]])
         ratings = load(f"{file}?bounds=1,5")
-        assert (len(ratings), ratings.n_users) == (36, 14)
+        assert len(ratings) == 36
+        assert ratings.n_users == 14
 
     @pytest.mark.parametrize(
         ("column", "cell", "kind"),
@@ -361,10 +377,13 @@ class TestArrowColumns:
         cells = columns[column].tolist()
         if pa.types.is_list(kind):
             cells = [[str(user).encode()] for user in cells]
-        number = pa.int32() if kind == pa.date32() else pa.int64()
-        values = pa.array([*cells, cell], kind if pa.types.is_list(kind) else number)
         table = {name: pa.array([*array, 3]) for name, array in columns.items()}
-        table[column] = values if pa.types.is_list(kind) else values.view(kind)
+        if pa.types.is_list(kind):
+            table[column] = pa.array([*cells, cell], kind)
+        elif kind == pa.date32():
+            table[column] = pa.array([*cells, cell], pa.int32()).view(kind)
+        else:
+            table[column] = pa.array([*cells, cell], pa.int64()).view(kind)
         pa.parquet.write_table(pa.table(table), tmp_path / "a.parquet")
         ratings = load(f"{tmp_path / 'a.parquet'}?bounds=1,5")
         assert len(ratings) == 36 + (column == "time" or pa.types.is_list(kind))
@@ -373,7 +392,8 @@ class TestArrowColumns:
         as_bytes = pa.array([str(user).encode() for user in USERS[:-1]] + [b"z\xff"])
         users = pa.Array.from_buffers(pa.string(), 36, as_bytes.buffers())
         ratings = load(f"{self.table(tmp_path / 'a.parquet', user=users)}?bounds=1,5")
-        assert (len(ratings), ratings.n_users) == (36, 13)
+        assert len(ratings) == 36
+        assert ratings.n_users == 13
 
     def test_lengths_of_time_are_read_as_numbers(self, tmp_path):
         times = pa.array(USERS * 10**9, pa.duration("us"))
@@ -399,7 +419,12 @@ def save_dense(file):
 
 def save_plurals(file):
     np.savez(
-        file, users=USERS, items=ITEMS, ratings=VALUES, names=["a", "b"], n_users=12
+        file,
+        users=USERS,
+        items=ITEMS,
+        ratings=VALUES,
+        names=["a", "b"],
+        n_users=12,
     )
 
 
@@ -466,7 +491,8 @@ class TestMatrices:
         with gzip.open(tmp_path / "a.mtx.gz", "wb") as file:
             file.write((tmp_path / "a.mtx").read_bytes() + b"7 7\n8 8 good\n")
         first, second = ratings_at(tmp_path / "a.mtx.gz").problems
-        assert (first.lines, second.lines) == ((41,), (40,))
+        assert first.lines == (41,)
+        assert second.lines == (40,)
 
     @pytest.mark.parametrize(
         "kind", ["coordinate complex general", "coordinate real symmetric"]

@@ -21,11 +21,21 @@ SMALL = b"user,item,rating\n1,2,3\n2,2,4\n2,3,5\n"
 HARMFUL_FILES = sorted((Path(__file__).parents[1] / "hostile_files").iterdir())
 # of uploads, read as tables within seconds; the rest takes longer to make or to read
 QUICK = ("a cell far away", "sixty million cells", "zips in zips", "a name above")
+
+
+def in_a_child(file):
+    """A harmful file as a parameter of a test, which is slow where it is of MATLAB."""
+    if file.suffix == ".mat":
+        return pytest.param(
+            file,
+            marks=pytest.mark.slow,
+            id=file.name,
+        )
+    return pytest.param(file, id=file.name)
+
+
 # MATLAB files, which make scipy crash, are read in a child each; the others in this process
-IN_A_CHILD = [
-    pytest.param(it, marks=[pytest.mark.slow] * (it.suffix == ".mat"), id=it.name)
-    for it in HARMFUL_FILES
-]
+IN_A_CHILD = [in_a_child(file) for file in HARMFUL_FILES]
 
 
 @pytest.fixture(autouse=True)
@@ -43,7 +53,7 @@ def _children(tmp_path, monkeypatch, in_process):
 )
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", SOUND)
-def test_damaged_files(kind, tmp_path):
+def test_damaged_files_do_no_harm(kind, tmp_path):
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(1, mp_context=context) as pool:
         harms = pool.submit(hostile.read_damaged, kind, EACH, str(tmp_path)).result()
@@ -52,7 +62,8 @@ def test_damaged_files(kind, tmp_path):
 
 @pytest.mark.parametrize("kind", QUICK)
 def test_a_bomb_is_refused_and_this_process_unharmed(kind):
-    name, content = BOMBS[kind][0], BOMBS[kind][1]()
+    name = BOMBS[kind][0]
+    content = BOMBS[kind][1]()
     before = psutil.Process().memory_info().rss
     with contextlib.suppress(BadInput):
         session_files.look(content, name, {})
@@ -69,7 +80,7 @@ def left_behind():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", BOMBS)
-def test_what_is_made_to_hurt(kind):
+def test_files_made_to_hurt_do_no_harm(kind):
     hostile.read(BOMBS[kind][0], BOMBS[kind][1](), {})
     assert not Path("/tmp/evil.csv").exists()
     assert not Path("/tmp/dpmf-pwned").exists()
@@ -77,9 +88,11 @@ def test_what_is_made_to_hurt(kind):
 
 
 @pytest.mark.parametrize("file", IN_A_CHILD)
-def test_every_file_that_ever_did_harm(file, monkeypatch):
+def test_files_that_once_did_harm_do_none_now(file, monkeypatch):
     *_, number, name = file.name.split("-")
-    facts = hostile.facts(int(number)) if number.isdigit() else {}
+    facts = {}
+    if number.isdigit():
+        facts = hostile.facts(int(number))
     if name.endswith(".mat"):
         with contextlib.suppress(BadInput):
             session_files.read(file.read_bytes(), name, facts)

@@ -5,6 +5,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from PIL import Image
 from scipy.io import savemat
 
@@ -15,42 +16,50 @@ from dpmf_datasets.readers import matlab, picture_files
 from tests.datasets.test_sample_sets import portraits
 
 
-@pytest.mark.parametrize("by_columns", [False, True])
-def test_matlab_images_are_put_upright(tmp_path, by_columns):
+def write_matlab(path, images):
+    """A MATLAB file of images (n, height, width), one in a row."""
+    savemat(path, {"fea": rows_of(images)})
+    return str(path)
+
+
+def rows_of(images):
+    return images.reshape(len(images), -1)
+
+
+@pytest.mark.parametrize("order", ["columns", "lines"])
+def test_matlab_images_are_put_upright(tmp_path, order):
     faces = portraits()
-    savemat(
-        tmp_path / "faces.mat",
-        {
-            "fea": (faces.swapaxes(1, 2) if by_columns else faces).reshape(6, -1),
-            "gnd": np.arange(6)[:, None],
-        },
-    )
-    order = "columns" if by_columns else "lines"
+    stored = faces
+    if order == "columns":
+        stored = faces.swapaxes(1, 2)
+    path = tmp_path / "faces.mat"
+    savemat(path, {"fea": rows_of(stored), "gnd": np.arange(6)[:, None]})
     samples, report = matlab.samples_of(
-        tmp_path / "faces.mat", name="faces", order=order
+        path,
+        name="faces",
+        order=order,
     )
-    np.testing.assert_allclose(samples.X, faces.reshape(6, -1), rtol=1e-6)
-    assert ("column by column" in report.words) == by_columns
-    with_order = datasets.load(f"{tmp_path}/faces.mat?key=fea&order={order}")
-    np.testing.assert_allclose(with_order.X, samples.X, rtol=1e-6)
+    assert_allclose(samples.X, rows_of(faces), rtol=1e-6)
+    assert ("column by column" in report.words) == (order == "columns")
+    with_order = datasets.load(f"{path}?key=fea&order={order}")
+    assert_allclose(with_order.X, samples.X, rtol=1e-6)
     with pytest.raises(BadInput, match="pixels"):
-        datasets.load(str(tmp_path / "faces.mat") + "?order=sideways")
+        datasets.load(f"{path}?order=sideways")
 
 
 def test_how_private_images_are_stored_is_not_read_off_them(tmp_path):
     """One image can turn the mean picture, so the order of pixels is declared."""
     faces = portraits()
-    for place, rows in enumerate(
-        (faces, faces.swapaxes(1, 2), np.concatenate([faces[:1] * 0, faces[1:]]))
-    ):
-        savemat(tmp_path / f"{place}.mat", {"fea": rows.reshape(6, -1)})
-    lying, standing, without = (
-        datasets.load(str(tmp_path / f"{place}.mat")) for place in range(3)
-    )
+    turned = faces.swapaxes(1, 2)
+    without_first = faces.copy()
+    without_first[0] = 0
+    lying = datasets.load(write_matlab(tmp_path / "lying.mat", faces))
+    standing = datasets.load(write_matlab(tmp_path / "standing.mat", turned))
+    without = datasets.load(write_matlab(tmp_path / "without.mat", without_first))
     assert not lying.public
     # as MATLAB stores them
-    np.testing.assert_allclose(standing.X, faces.reshape(6, -1), rtol=1e-6)
-    np.testing.assert_allclose(lying.X, faces.swapaxes(1, 2).reshape(6, -1), rtol=1e-6)
+    assert_allclose(standing.X, rows_of(faces), rtol=1e-6)
+    assert_allclose(lying.X, rows_of(turned), rtol=1e-6)
     assert np.array_equal(without.X[1:], lying.X[1:])
 
 
@@ -75,29 +84,33 @@ def test_images_that_are_no_square_need_their_size(tmp_path):
     "content", [b"not matlab", b"MATLAB 5.0 MAT-file" + bytes(200)]
 )
 def test_what_is_no_matlab_file_is_refused(tmp_path, content):
-    (tmp_path / "faces.mat").write_bytes(content)
+    path = tmp_path / "faces.mat"
+    path.write_bytes(content)
     with pytest.raises(BadInput, match=r"faces\.mat"):
-        datasets.load(str(tmp_path / "faces.mat"))
+        datasets.load(str(path))
 
 
 def png(picture):
     out = io.BytesIO()
-    Image.fromarray((picture / picture.max() * 255).astype(np.uint8)).save(out, "png")
+    shades = picture / picture.max() * 255
+    Image.fromarray(shades.astype(np.uint8)).save(out, "png")
     return out.getvalue()
 
 
 def test_pictures_come_from_an_archive_and_what_is_none_is_told(tmp_path):
-    with zipfile.ZipFile(tmp_path / "faces.zip", "w") as archive:
+    path = tmp_path / "faces.zip"
+    with zipfile.ZipFile(path, "w") as archive:
         for place, face in enumerate(portraits()):
             archive.writestr(f"faces/{place}.png", png(face))
         archive.writestr("faces/readme.txt", "not a picture")
         archive.writestr("faces/broken.png", png(portraits()[0])[:60])
-    samples, report = picture_files.pictures(tmp_path / "faces.zip", name="faces")
+    samples, report = picture_files.pictures(path, name="faces")
     assert samples.X.shape == (6, 144)
     assert samples.image == (12, 12)
-    assert (report.read, report.kept) == (8, 6)
+    assert report.read == 8
+    assert report.kept == 6
     # it is that of somebody's picture
     assert samples.assumptions == (matlab.IMAGE_SIZE_IS_PUBLIC,)
-    with_size = datasets.load(str(tmp_path / "faces.zip") + "?image=6x6")
+    with_size = datasets.load(f"{path}?image=6x6")
     assert with_size.X.shape == (6, 36)
     assert with_size.assumptions == (sample_sets.NUMBER_IS_PUBLIC,)

@@ -1,10 +1,11 @@
-"""A table of items beside ratings of one's own: on the command line's path, and in memory."""
+"""A table of items with ratings of one's own: in files, and in memory."""
 
 import os
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 
 import dpmf_datasets as datasets
 from dpmf import fit
@@ -32,7 +33,11 @@ def folder(tmp_path):
     lines = "".join(f"{u},{i},{r}\n" for u, i, r in ROWS)
     (tmp_path / "ratings.csv").write_text(f"user,item,rating\n{lines}")
     FILMS.to_csv(tmp_path / "films.csv", index=False)
-    FILMS.to_csv(tmp_path / "films.tsv.gz", index=False, sep="\t")
+    FILMS.to_csv(
+        tmp_path / "films.tsv.gz",
+        index=False,
+        sep="\t",
+    )
     FILMS.assign(genre=FILMS.genre.str.split("|")).to_parquet(
         tmp_path / "films.parquet"
     )
@@ -43,12 +48,17 @@ def path(folder, table, more=""):
     return f"{folder}/ratings.csv?bounds=1,5{more}&item_table={folder}/{table}"
 
 
+def load_with(folder, table, more=""):
+    """The ratings of the folder with this table of items."""
+    return datasets.load(path(folder, table, more))
+
+
 @pytest.mark.parametrize("name", ["films.csv", "films.tsv.gz", "films.parquet"])
 def test_a_table_of_any_kind(folder, name):
-    ratings = datasets.load(path(folder, name, "&items=10"))
+    ratings = load_with(folder, name, "&items=10")
     table = ratings.item_features
     assert table.names == ("year", "genre: Comedy", "genre: Drama", "genre: War")
-    np.testing.assert_allclose(table.values[:8, 0], YEARS, rtol=1e-6)
+    assert_allclose(table.values[:8, 0], YEARS, rtol=1e-6)
     assert table.values[:8, 1].tolist() == [0, 1] * 4
     assert not table.values[8:].any()
     # which items have the rows is read off the ratings, whatever number was declared
@@ -88,36 +98,31 @@ def test_files_that_are_no_table_of_items(folder, name, content, words):
     if content is not None:
         (folder / name).write_text(content)
     with pytest.raises(BadInput, match=words):
-        datasets.load(path(folder, name))
+        load_with(folder, name)
 
 
-def test_a_frame_of_items_beside_a_frame_of_ratings(folder):
-    ratings = pd.DataFrame(ROWS, columns=["user", "item", "rating"])
-    options = {"epsilon": 2.0, "delta": 1e-5, "seed": 3}
+def own_frame():
+    return pd.DataFrame(ROWS, columns=["user", "item", "rating"])
+
+
+def test_frames_of_ratings_and_items_fit_as_files_do(folder):
     by_path = fit(
-        path(folder, "films.csv"), "content", seed=3, item_features="public", keep=False
+        path(folder, "films.csv"),
+        "content",
+        seed=3,
+        item_features="public",
+        keep=False,
     )
-    run = fit(ratings, "content", seed=3, item_features=FILMS, bounds=(1, 5))
+    run = fit(
+        own_frame(),
+        "content",
+        seed=3,
+        item_features=FILMS,
+        bounds=(1, 5),
+    )
     assert run.arrays.keys() == by_path.arrays.keys()
     for name, array in run.arrays.items():
         assert np.array_equal(array, by_path.arrays[name])
-    private = fit(
-        ratings, "private-bias", item_features=FILMS, bounds=(1, 5), **options
-    )
-    plain = fit(ratings, "private-bias", bounds=(1, 5), **options)
-    assert (
-        "the items' features (year, genre)" in private.record.guarantee.taken_as_public
-    )
-    assert private.record.key != plain.record.key
-    with pytest.raises(BadInput, match="'plot'"):
-        fit(
-            ratings,
-            "content",
-            bounds=(1, 5),
-            item_features=FILMS.assign(plot=list("abcdefgh")),
-        )
-    with pytest.raises(BadInput, match="item_table='films"):
-        fit("cinema-small", "content", item_features=FILMS)
 
 
 # ---- tables of items as they are published -------------------------------------------------------
@@ -129,82 +134,114 @@ UITEM = [
 ]
 
 
+def private_biases(**choices):
+    return fit(
+        own_frame(),
+        "private-bias",
+        **choices,
+        bounds=(1, 5),
+        epsilon=2.0,
+        delta=1e-5,
+        seed=3,
+    )
+
+
+def test_a_frame_of_items_is_taken_as_public():
+    run = private_biases(item_features=FILMS)
+    public = run.record.guarantee.taken_as_public
+    assert "the items' features (year, genre)" in public
+    assert run.record.key != private_biases().record.key
+
+
+def test_a_frame_of_items_without_features_is_refused():
+    plots = FILMS.assign(plot=list("abcdefgh"))
+    with pytest.raises(BadInput, match="'plot'"):
+        fit(
+            own_frame(),
+            "content",
+            bounds=(1, 5),
+            item_features=plots,
+        )
+    with pytest.raises(BadInput, match="item_table='films"):
+        fit("cinema-small", "content", item_features=FILMS)
+
+
 def test_a_table_of_items_without_a_header_is_read_by_place(folder):
     (folder / "u.item").write_bytes("\n".join(UITEM).encode("latin-1"))
-    ratings = datasets.load(path(folder, "u.item"))
-    assert ratings.item_features.names == ("column 6", "column 7")
-    assert ratings.item_features.values[:, 0].tolist() == [1, 0, 1, 0] * 2
-    assert (
-        "u.item has no header: its first column was taken as the item ids"
-        in ratings.report.words
-    )
+    ratings = load_with(folder, "u.item")
+    features = ratings.item_features
+    assert features.names == ("column 6", "column 7")
+    assert features.values[:, 0].tolist() == [1, 0, 1, 0] * 2
+    words = "u.item has no header: its first column was taken as the item ids"
+    assert words in ratings.report.words
+
+
+def alternating(odd, even):
+    """Items 1 to 8, and one of two words for each."""
+    return [(item, odd if item % 2 else even) for item in range(1, 9)]
 
 
 def test_a_table_of_items_without_numbers_may_lack_a_header(folder):
     lines = "".join(f"u{u},film {i},{r}\n" for u, i, r in ROWS)
     (folder / "ratings.csv").write_text(f"user,item,rating\n{lines}")
-    rows = [f"film {item};{'Buch' if item % 2 else 'Film'}" for item in range(1, 9)]
+    rows = [f"film {item};{kind}" for item, kind in alternating("Buch", "Film")]
     (folder / "a.csv").write_text("\n".join(rows))
-    features = datasets.load(path(folder, "a.csv")).item_features
+    features = load_with(folder, "a.csv").item_features
     assert features.names == ("column 2: Buch", "column 2: Film")
     assert features.values[:, 0].tolist() == [1, 0] * 4
     # not two numbers in a row
     (folder / "b.csv").write_text("\n".join(["film;1990", *rows]))
-    assert datasets.load(path(folder, "b.csv")).item_features.names == (
-        "1990: Buch",
-        "1990: Film",
-    )
+    features = load_with(folder, "b.csv").item_features
+    assert features.names == ("1990: Buch", "1990: Film")
 
 
 def test_the_encoding_of_a_table_of_items_is_declared_for_it_alone(folder):
-    rows = [f"{item};{'Größe' if item % 2 else 'Maß'}" for item in range(1, 9)]
+    rows = [f"{item};{kind}" for item, kind in alternating("Größe", "Maß")]
     (folder / "a.csv").write_bytes("\n".join(["id;Sparte", *rows]).encode("mac_roman"))
-    features = datasets.load(
-        path(folder, "a.csv", "&item_encoding=mac_roman")
-    ).item_features
-    assert features.names == ("Sparte: Größe", "Sparte: Maß")
+    ratings = load_with(folder, "a.csv", "&item_encoding=mac_roman")
+    assert ratings.item_features.names == ("Sparte: Größe", "Sparte: Maß")
     with pytest.raises(BadInput, match="no encoding 'klingon'"):
-        datasets.load(path(folder, "a.csv", "&item_encoding=klingon"))
+        load_with(folder, "a.csv", "&item_encoding=klingon")
 
 
 def test_ids_are_matched_by_their_canonical_text(folder):
-    FILMS.assign(movieId=FILMS.movieId.astype(float)).to_csv(
-        folder / "films.csv", index=False
-    )
-    assert datasets.load(path(folder, "films.csv")).report is not None
+    films = FILMS.assign(movieId=FILMS.movieId.astype(float))
+    films.to_csv(folder / "films.csv", index=False)
+    assert load_with(folder, "films.csv").report is not None
 
 
 def test_titles_with_the_half_of_a_separator_are_read(folder):
-    rows = [
-        f"{item}::Amélie: Part {item}::{'War' if item % 2 else 'Film'}"
-        for item in range(1, 9)
-    ]
+    rows = []
+    for item, kind in alternating("War", "Film"):
+        rows.append(f"{item}::Amélie: Part {item}::{kind}")
     (folder / "movies.dat").write_bytes("\n".join(rows).encode("latin-1"))
-    features = datasets.load(path(folder, "movies.dat")).item_features
+    features = load_with(folder, "movies.dat").item_features
     assert features.names == ("column 3: Film", "column 3: War")
 
 
 def test_items_are_named_by_their_table(folder):
     films = FILMS.assign(Title=[f"Film: {item}" for item in FILMS.movieId])
     films.iloc[1:].to_csv(folder / "named.csv", index=False)
-    ratings = datasets.load(path(folder, "named.csv"))
+    ratings = load_with(folder, "named.csv")
     assert ratings.titles == ("1", *(f"Film: {item}" for item in range(2, 9)))
     assert ratings.item_features.columns == ("year", "genre")
+
+
+def test_items_are_named_by_the_ratings_before_their_table(folder):
     (folder / "u.item").write_bytes("\n".join(UITEM).encode("latin-1"))
-    ratings = datasets.load(path(folder, "u.item"))
-    assert ratings.titles == tuple(f"Amélie {item} (1990)" for item in range(1, 9))
+    titles = load_with(folder, "u.item").titles
+    assert titles == tuple(f"Amélie {item} (1990)" for item in range(1, 9))
     with_names = "".join(f"{u},{i},{r},Own {i}\n" for u, i, r in ROWS)
     (folder / "ratings.csv").write_text(f"user,item,rating,movie_title\n{with_names}")
-    ratings = datasets.load(path(folder, "u.item"))
-    assert ratings.titles == tuple(f"Own {item}" for item in range(1, 9))
+    titles = load_with(folder, "u.item").titles
+    assert titles == tuple(f"Own {item}" for item in range(1, 9))
 
 
 def test_cells_of_an_item_table_may_contain_line_breaks(folder):
-    rows = [
-        f'{item},"{"Drama" if item % 2 else "War"}","a\nlong plot"'
-        for item in range(1, 9)
-    ]
-    (folder / "films.csv").write_text("\n".join(["id,genre,plot", *rows]))
-    features = datasets.load(path(folder, "films.csv")).item_features
+    rows = ["id,genre,plot"]
+    for item, genre in alternating("Drama", "War"):
+        rows.append(f'{item},"{genre}","a\nlong plot"')
+    (folder / "films.csv").write_text("\n".join(rows))
+    features = load_with(folder, "films.csv").item_features
     assert features.names == ("genre: Drama", "genre: War")
     assert features.values[:, 0].tolist() == [1, 0] * 4

@@ -26,7 +26,12 @@ c2,Lamp,good,2020-01-03
 c2,Chair,7,2020-01-04
 c3,Lamp,0.5,2020-01-05
 """ + "".join(f"d{k},Lamp,3,2020-02-{k + 10}\n" for k in range(8))
-COLUMNS = {"user": "Customer No", "item": "Product", "rating": "Points", "time": "When"}
+COLUMNS = {
+    "user": "Customer No",
+    "item": "Product",
+    "rating": "Points",
+    "time": "When",
+}
 
 
 def brought(name="shop.csv"):
@@ -61,14 +66,18 @@ def test_a_table_becomes_a_data_set_like_any_other():
     ratings = datasets.load(upload.entry.id)
     # a file names users by keys, not in order
     assert rows_of(ratings) == rows_of(upload.data)
-    assert ratings.titles == upload.data.titles == ("Chair", "Lamp")
-    assert ratings.bounds == (0.5, 5.0) and ratings.assumptions and not ratings.public
+    assert ratings.titles == ("Chair", "Lamp")
+    assert upload.data.titles == ("Chair", "Lamp")
+    assert ratings.bounds == (0.5, 5.0)
+    assert ratings.assumptions
+    assert not ratings.public
 
 
 def test_names_cannot_be_guessed_nor_leave_the_folder():
     hostile = brought("../../etc/passwd\n<script>.csv")
     path = Path(hostile.entry.id.partition("?")[0])
-    assert path.is_relative_to(session_files.home()) and len(path.parent.name) >= 32
+    assert path.is_relative_to(session_files.home())
+    assert len(path.parent.name) >= 32
     assert not {"/", "\n"} & set(hostile.entry.title)
     assert brought().entry.id != hostile.entry.id
     assert path.parent.stat().st_mode & 0o077 == 0
@@ -81,7 +90,8 @@ def test_names_cannot_be_guessed_nor_leave_the_folder():
 
 
 def test_what_is_removed_or_old_is_gone():
-    first, second = brought(), brought()
+    first = brought()
+    second = brought()
     session_files.remove(first.entry)
     with pytest.raises(BadInput):
         datasets.load(first.entry.id)
@@ -101,7 +111,7 @@ def test_a_full_disk_is_a_refusal(monkeypatch):
         brought()
 
 
-def test_a_run_on_it_is_never_in_the_shared_store(tmp_path):
+def test_a_run_on_an_upload_is_never_in_the_shared_store(tmp_path):
     rng = np.random.default_rng(0)
     rows = [
         f"{user},{item},{rng.integers(1, 6)}"
@@ -152,4 +162,5 @@ def test_a_refused_archive_names_no_folder(name):
     assert any(message in text for text in texts)
     for text in texts:
         hidden = (SECRET, str(session_files.home()), "samples.zip", "upload.zip")
-        assert not any(it in text for it in hidden)
+        for path in hidden:
+            assert path not in text

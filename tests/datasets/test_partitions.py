@@ -67,7 +67,7 @@ MESSY = [
 
 @pytest.mark.parametrize("count", [None, 1, 61])
 @pytest.mark.parametrize("batch", [1 << 11, 8 << 20])
-def test_they_hold_what_the_table_holds(count, batch, tmp_path, monkeypatch):
+def test_partitions_hold_what_the_table_holds(count, batch, tmp_path, monkeypatch):
     monkeypatch.setattr(text_tables, "BATCH", batch)
     source = table(tmp_path / "some.csv", lines())
     assert_same(partitioned("some", source, n_partitions=count), datasets.load(source))
@@ -134,7 +134,8 @@ def text(rows, header="user,item,rating,time"):
     ],
 )
 def test_one_persons_row_in_a_later_file_changes_no_other_rows(row, tmp_path):
-    first, later = text(DAYS[:80]), DAYS[80:]
+    first = text(DAYS[:80])
+    later = DAYS[80:]
     before = partitioned(
         "before", two_files(tmp_path / "before", first, text(later))
     ).together()
@@ -184,7 +185,8 @@ def test_a_public_item_table_comes_with_them(tmp_path):
     films = tmp_path / "films.csv"
     films.write_text("item,year\n" + "".join(f"{j},{1950 + j}\n" for j in range(25)))
     source = table(tmp_path / "some.csv", lines()) + f"&item_table={films}"
-    parts, whole = partitioned("some", source), datasets.load(source)
+    parts = partitioned("some", source)
+    whole = datasets.load(source)
     assert whole.item_features
     assert parts.item_features
     assert parts.item_features.fingerprint == whole.item_features.fingerprint
@@ -203,10 +205,15 @@ def test_an_import_that_was_stopped_leaves_nothing(stage, tmp_path):
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        datasets.import_partitions("some", source, n_partitions=6, progress=stop)
-    assert [it.name for it in partitions.root().iterdir()] == [".some.lock"]
+        datasets.import_partitions(
+            "some",
+            source,
+            n_partitions=6,
+            progress=stop,
+        )
+    assert [path.name for path in partitions.root().iterdir()] == [".some.lock"]
     assert_same(partitioned("some", source, n_partitions=6), datasets.load(source))
-    files = sorted(it.name for it in partitions.folder_of("some").iterdir())
+    files = sorted(path.name for path in partitions.folder_of("some").iterdir())
     assert files == [*(f"0000{k}.parquet" for k in range(6)), "manifest.json"]
 
 
@@ -259,7 +266,7 @@ def test_bad_input_is_refused_and_nothing_stays(
     assert not list(data_directory.rglob("*.arrow"))
 
 
-def test_two_imports_of_one_name_do_not_meet(tmp_path):
+def test_two_imports_under_one_name_do_not_mix(tmp_path):
     source = table(tmp_path / "some.csv", lines())
     partitions.root().mkdir(parents=True)
     with (
@@ -291,10 +298,23 @@ def own(monkeypatch, data_directory):
 
 
 def test_each_worker_reads_it_there(own):
-    here = dpmf.fit("own", "private-bias", epsilon=1, delta=1e-6, keep=False)
-    there = dpmf.fit(THERE, "private-bias", epsilon=1, delta=1e-6, spread=True)
+    here = dpmf.fit(
+        "own",
+        "private-bias",
+        epsilon=1,
+        delta=1e-6,
+        keep=False,
+    )
+    there = dpmf.fit(
+        THERE,
+        "private-bias",
+        epsilon=1,
+        delta=1e-6,
+        spread=True,
+    )
     ratings = datasets.load(THERE)
-    assert (ratings.fingerprint, ratings.account) == (own.fingerprint, own.account)
+    assert ratings.fingerprint == own.fingerprint
+    assert ratings.account == own.account
     assert np.array_equal(here.arrays["item_offsets"], there.arrays["item_offsets"])
     assert here.record.metrics == there.record.metrics
 

@@ -31,56 +31,55 @@ def matlab(path, **vectors):
     return f"{path}?key=fea&image=4,4"
 
 
+def picture(seed):
+    return np.random.default_rng(seed).integers(0, 255, (4, 4)).astype(np.uint8)
+
+
 def pictures(folder, *names):
-    for place, name in enumerate(names):
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        Image.fromarray(
-            np.random.default_rng(place).integers(0, 255, (4, 4)).astype(np.uint8)
-        ).save(folder / name)
+    for seed, name in enumerate(names):
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(picture(seed)).save(file)
     return folder
 
 
 def test_a_column_says_whose_a_document_is(tmp_path):
-    (tmp_path / "notes.csv").write_text(NOTES)
-    samples = datasets.load(f"{tmp_path / 'notes.csv'}?text=text&group=who")
+    file = tmp_path / "notes.csv"
+    file.write_text(NOTES)
+    samples = datasets.load(f"{file}?text=text&group=who")
     assert whose(samples) == [0, 1, 0, 2, 0]
     assert samples.n_people == 3
-    assert (samples.unit, samples.privacy_unit) == ("document", "person")
+    assert samples.unit == "document"
+    assert samples.privacy_unit == "person"
     assert PEOPLE_ARE_COUNTED in samples.assumptions
-    with_number = datasets.load(
-        f"{tmp_path / 'notes.csv'}?text=text&group=who&people=10"
-    )
-    assert with_number.n_people == with_number.shape.n_units == 10
+    with_number = datasets.load(f"{file}?text=text&group=who&people=10")
+    assert with_number.n_people == 10
+    assert with_number.shape.n_units == 10
     assert PEOPLE_ARE_COUNTED not in with_number.assumptions
 
 
-@pytest.mark.parametrize("as_row", [False, True])
-def test_a_vector_says_whose_an_image_is(tmp_path, as_row):
-    labels = np.array([[7], [7], [3], [9], [3], [7]])
-    path = matlab(tmp_path / "x.mat", gnd=labels.T if as_row else labels)
+@pytest.mark.parametrize("shape", [(6, 1), (1, 6)], ids=["column", "row"])
+def test_a_vector_says_whose_an_image_is(tmp_path, shape):
+    labels = np.array([7, 7, 3, 9, 3, 7])
+    path = matlab(tmp_path / "x.mat", gnd=labels.reshape(shape))
     assert whose(datasets.load(f"{path}&group=gnd")) == [1, 1, 0, 2, 0, 1]
     assert datasets.load(path).people is None
 
 
 def test_a_folder_is_a_person(tmp_path):
-    folder = pictures(
-        tmp_path / "all",
+    names = (
         "faces/ana/1.png",
         "faces/ana/day 2/1.png",
         "faces/bo/1.png",
         "faces/cem/1.png",
     )
+    folder = pictures(tmp_path / "all", *names)
     samples = datasets.load(f"{folder}?group=folder")
-    assert dict(zip(samples.titles, whose(samples), strict=True)) == {
-        "faces/ana/1.png": 0, "faces/ana/day 2/1.png": 0, "faces/bo/1.png": 1, "faces/cem/1.png": 2,
-    }  # fmt: skip
-    (folder / "faces" / "bo" / "2.png").write_bytes(b"no picture")
+    people = dict(zip(samples.titles, whose(samples), strict=True))
+    assert people == dict(zip(names, [0, 0, 1, 2], strict=True))
     # what is left out takes no person with it
+    (folder / "faces" / "bo" / "2.png").write_bytes(b"no picture")
     assert whose(datasets.load(f"{folder}?group=folder")) == [0, 0, 1, 2]
-    for name in ("ana/1.txt", "ana/2.txt", "bo/1.txt"):
-        (tmp_path / "texts" / name).parent.mkdir(parents=True, exist_ok=True)
-        (tmp_path / "texts" / name).write_text("a lamp and a chair")
-    assert whose(datasets.load(f"{tmp_path / 'texts'}?group=folder")) == [0, 0, 1]
 
 
 @pytest.mark.parametrize(
@@ -126,7 +125,8 @@ def test_an_upload_keeps_its_people(tmp_path):
         for name in names:
             archive.write(folder / name, name)
     upload = session_files.read(file.getvalue(), "faces.zip", {"group": "folder"})
-    assert (upload.entry.n_people, upload.entry.unit) == (2, "person")
+    assert upload.entry.n_people == 2
+    assert upload.entry.unit == "person"
     assert whose(datasets.load(upload.entry.id)) == [0, 0, 1, 1]
     alone = session_files.read(file.getvalue(), "faces.zip", {})
     assert (alone.entry.n_people, alone.entry.unit) == (None, "image")
@@ -169,7 +169,8 @@ def test_a_row_without_a_person_is_left_out_with_its_words(tmp_path):
     assert whose(samples) == [0, 1, 0]
     assert samples.vocabulary == ("blue", "chair", "lamp", "red")
     assert "2 x no person, row left out (row 3, 5)" in samples.report.words
-    assert (samples.report.read, samples.report.n_users) == (5, 3)
+    assert samples.report.read == 5
+    assert samples.report.n_users == 3
     path = matlab(tmp_path / "x.mat", gnd=np.array([1, 2, np.nan, 1, 2, 3]))
     images = datasets.load(f"{path}&group=gnd")
     assert whose(images) == [0, 1, 0, 1, 2]
@@ -185,3 +186,11 @@ def test_one_person_written_as_several_numbers_is_one(tmp_path):
         1,
         0,
     ]
+
+
+def test_a_folder_of_texts_is_a_person_too(tmp_path):
+    for name in ("ana/1.txt", "ana/2.txt", "bo/1.txt"):
+        file = tmp_path / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text("a lamp and a chair")
+    assert whose(datasets.load(f"{tmp_path}?group=folder")) == [0, 0, 1]

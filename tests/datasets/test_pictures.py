@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose, assert_array_equal
 from PIL import Image
 
 from dpmf_datasets.readers import picture_files
@@ -24,36 +25,43 @@ def eight(values=RAMP):
 def folder(path, **files):
     """A folder of files and three plain pictures; `a_png` is a.png."""
     path.mkdir()
-    for name, content in {
-        f"z{k}_png": picture_bytes(eight()) for k in range(3)
-    }.items() | files.items():
+    for number in range(3):
+        (path / f"z{number}.png").write_bytes(picture_bytes(eight()))
+    for name, content in files.items():
         (path / name.replace("_", ".")).write_bytes(content)
     return path
 
 
-def read(path, **facts):
+def read(path, image=None):
     """The pictures by name, with values from 0 to 1, and what was counted."""
-    samples, report = picture_files.pictures(path, name="pictures", **facts)
-    by_name = {
-        title: row.reshape(samples.image) / 255
-        for title, row in zip(samples.titles, samples.X, strict=True)
-    }
-    return by_name, {problem.kind: problem.count for problem in report.problems}
+    samples, report = picture_files.pictures(
+        path,
+        name="pictures",
+        image=image,
+    )
+    pictures = {}
+    for title, row in zip(samples.titles, samples.X, strict=True):
+        pictures[title] = row.reshape(samples.image) / 255
+    return pictures, {problem.kind: problem.count for problem in report.problems}
+
+
+def deep(scale, kind):
+    return np.round(scale * RAMP).astype(kind)
 
 
 @pytest.mark.parametrize(
     ("name", "content"),
     [
-        ("a_png", picture_bytes(np.round(65535 * RAMP).astype(np.uint16))),
-        ("a_tif", picture_bytes(np.round(65535 * RAMP).astype(np.uint16), "tiff")),
-        ("a_tif", picture_bytes(np.round(65535 * RAMP).astype(">u2"), "tiff")),
-        ("a_pgm", b"P5 8 6 65535\n" + np.round(65535 * RAMP).astype(">u2").tobytes()),
-        ("a_pgm", b"P5 8 6 4095\n" + np.round(4095 * RAMP).astype(">u2").tobytes()),
+        ("a_png", picture_bytes(deep(65535, np.uint16))),
+        ("a_tif", picture_bytes(deep(65535, np.uint16), "tiff")),
+        ("a_tif", picture_bytes(deep(65535, ">u2"), "tiff")),
+        ("a_pgm", b"P5 8 6 65535\n" + deep(65535, ">u2").tobytes()),
+        ("a_pgm", b"P5 8 6 4095\n" + deep(4095, ">u2").tobytes()),
     ],
 )
 def test_deep_pictures_are_scaled_by_their_depth(tmp_path, name, content):
     pictures, problems = read(folder(tmp_path / "x", **{name: content}))
-    np.testing.assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=2e-4)
+    assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=2e-4)
     assert problems == {picture_files.DEEP: 1}
 
 
@@ -62,7 +70,12 @@ def test_a_picture_whose_white_only_its_pixels_tell_is_left_out(tmp_path):
         tmp_path / "x", a_tif=picture_bytes((2 * RAMP).astype(np.float32), "tiff")
     )
     pictures, problems = read(path)
-    assert "a.tif" not in pictures and problems == {picture_files.NO_WHITE: 1}
+    assert "a.tif" not in pictures
+    assert problems == {picture_files.NO_WHITE: 1}
+
+
+def shapes_of(pictures):
+    return {picture.shape for picture in pictures.values()}
 
 
 def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path):
@@ -72,19 +85,15 @@ def test_the_commonest_size_is_taken_whatever_comes_first(tmp_path):
         b_png=picture_bytes(eight(np.ones((8, 8)))),
     )
     pictures, problems = read(path)
-    assert {picture.shape for picture in pictures.values()} == {(6, 8)}
+    assert shapes_of(pictures) == {(6, 8)}
     assert pictures["a.png"].max() == 0
     assert pictures["b.png"].min() == 1
     assert problems == {
         picture_files.RESIZED_PICTURE: 1,
         picture_files.STRETCHED_PICTURE: 1,
     }
-    samples, _report = picture_files.pictures(path, name="x")
+    samples, _ = picture_files.pictures(path, name="x")
     assert samples.assumptions == (picture_files.IMAGE_SIZE_IS_PUBLIC,)
-    with_size, problems = read(path, image=(3, 4))
-    assert {picture.shape for picture in with_size.values()} == {(3, 4)}
-    assert problems == {picture_files.STRETCHED_PICTURE: 1}
-    assert picture_files.pictures(path, name="x", image=(3, 4))[0].assumptions == ()
 
 
 @pytest.mark.parametrize("form", ["jpeg", "png", "tiff"])
@@ -102,7 +111,10 @@ def test_pictures_are_turned_upright(tmp_path, form, orientation, turn):
     exif = Image.Exif()
     exif[0x0112] = orientation
     sideways = picture_bytes(
-        eight(), form, exif=exif, **({"quality": 98} if form == "jpeg" else {})
+        eight(),
+        form,
+        exif=exif,
+        quality=98,
     )
     upright = picture_bytes(eight(turn(RAMP)))
     path = tmp_path / "x"
@@ -115,7 +127,7 @@ def test_pictures_are_turned_upright(tmp_path, form, orientation, turn):
     ):
         (path / f"{name}.{form}").write_bytes(content)
     pictures, problems = read(path)
-    np.testing.assert_allclose(pictures[f"a.{form}"], turn(RAMP), atol=0.02)
+    assert_allclose(pictures[f"a.{form}"], turn(RAMP), atol=0.02)
     assert problems == {picture_files.TURNED_PICTURE: 1}
 
 
@@ -128,11 +140,11 @@ def test_of_an_animation_the_first_frame_is_taken(tmp_path, form):
         form,
         save_all=True,
         append_images=frames[1:],
-        **({"lossless": True} if form == "webp" else {}),
+        lossless=True,
     )
     name = f"a_{form}"
     pictures, problems = read(folder(tmp_path / "x", **{name: out.getvalue()}))
-    np.testing.assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=3e-3)
+    assert_allclose(pictures[name.replace("_", ".")], RAMP, atol=3e-3)
     assert problems == {picture_files.FIRST_FRAME: 1}
 
 
@@ -142,13 +154,13 @@ def test_what_is_transparent_is_white(tmp_path):
     solid = np.dstack([eight(), eight(), eight(), np.full((6, 8), 255, np.uint8)])
     pictures, problems = read(
         folder(
-            tmp_path / "x", a_png=picture_bytes(half_black), b_png=picture_bytes(solid)
+            tmp_path / "x",
+            a_png=picture_bytes(half_black),
+            b_png=picture_bytes(solid),
         )
     )
-    np.testing.assert_array_equal(
-        pictures["a.png"], np.repeat([[1.0] * 4 + [0.0] * 4], 6, axis=0)
-    )
-    np.testing.assert_allclose(pictures["b.png"], RAMP, atol=2e-3)
+    assert_array_equal(pictures["a.png"], np.repeat([[1.0] * 4 + [0.0] * 4], 6, axis=0))
+    assert_allclose(pictures["b.png"], RAMP, atol=2e-3)
     assert problems == {picture_files.TRANSPARENT: 1}
 
 
@@ -167,7 +179,7 @@ def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path, form):
         (path / f"a.{form}").write_bytes(whole[:length])
         pictures, problems = read(path)
         if f"a.{form}" in pictures:
-            np.testing.assert_array_equal(pictures[f"a.{form}"], originals[f"a.{form}"])
+            assert_array_equal(pictures[f"a.{form}"], originals[f"a.{form}"])
         else:
             refusals += 1
             assert sum(problems.values()) == 1
@@ -176,3 +188,20 @@ def test_a_picture_cut_anywhere_is_never_read_as_something_else(tmp_path, form):
                 picture_files.UNREADABLE,
             }
     assert refusals > 20
+
+
+def test_pictures_have_the_size_that_is_declared(tmp_path):
+    path = folder(
+        tmp_path / "x",
+        a_png=picture_bytes(eight(np.zeros((12, 16)))),
+        b_png=picture_bytes(eight(np.ones((8, 8)))),
+    )
+    pictures, problems = read(path, image=(3, 4))
+    assert shapes_of(pictures) == {(3, 4)}
+    assert problems == {picture_files.STRETCHED_PICTURE: 1}
+    samples, _ = picture_files.pictures(
+        path,
+        name="x",
+        image=(3, 4),
+    )
+    assert samples.assumptions == ()

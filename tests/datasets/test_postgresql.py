@@ -39,12 +39,14 @@ def server(tmp_path_factory):
     psycopg = pytest.importorskip(
         DRIVER, reason="no driver for PostgreSQL: pip install psycopg"
     )
-    initdb, control = _program("initdb"), _program("pg_ctl")
+    initdb = _program("initdb")
+    control = _program("pg_ctl")
     if initdb is None or control is None:
         pytest.skip("PostgreSQL is not installed: its initdb and pg_ctl are not found")
     folder = Path("/tmp") / f"dpmf-postgresql-{os.getpid()}"  # a socket's path is short
     folder.mkdir()
-    whom, data = _as_server(folder), folder / "data"
+    whom = _as_server(folder)
+    data = folder / "data"
     listen = f"-k {folder} -c listen_addresses='' -c fsync=off"
     try:
         kind = ("-U", "me", "-A", "trust", "-E", "UTF8", "--locale=C")
@@ -63,7 +65,11 @@ def server(tmp_path_factory):
         ]
         subprocess.run(start, check=True, stdout=subprocess.DEVNULL, cwd=folder, **whom)
         try:
-            place = {"host": str(folder), "user": "me", "autocommit": True}
+            place = {
+                "host": str(folder),
+                "user": "me",
+                "autocommit": True,
+            }
             with psycopg.connect(dbname="postgres", **place) as db:
                 db.execute("CREATE DATABASE films")
             with psycopg.connect(dbname="films", **place) as db:
@@ -85,7 +91,9 @@ def server(tmp_path_factory):
 
 def test_a_table_is_read_as_it_was_written(server):
     ratings = load(f"{server}&table=seen&bounds=1,5")
-    assert (ratings.n_users, ratings.n_items, len(ratings)) == (40, 20, 800)
+    assert ratings.n_users == 40
+    assert ratings.n_items == 20
+    assert len(ratings) == 800
     rows = {
         (int(u) + 1, ratings.labels[i], float(r))
         for u, i, r in zip(ratings.users, ratings.items, ratings.values, strict=True)

@@ -35,7 +35,9 @@ def rows_of(ratings):
 
 def write(path, content):
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    if isinstance(content, str):
+        content = content.encode()
+    path.write_bytes(content)
     return path
 
 
@@ -59,14 +61,17 @@ FILMS = {
 
 
 def lines(separator, header=""):
-    return header + "".join(separator.join(map(str, row)) + "\n" for row in TRIPLES)
+    rows = [header]
+    for row in TRIPLES:
+        rows.append(separator.join(map(str, row)) + "\n")
+    return "".join(rows)
 
 
 def films(separator, tail, quote=""):
-    return "".join(
-        f"{film}{separator}{quote}{title}{quote}{separator}{tail}\n"
-        for film, title in FILMS.items()
-    )
+    rows = []
+    for film, title in FILMS.items():
+        rows.append(f"{film}{separator}{quote}{title}{quote}{separator}{tail}\n")
+    return "".join(rows)
 
 
 GENRES = films("::", "Drama|War")
@@ -79,7 +84,11 @@ ITEMS = films("|", "01-Jan-1995||http://x|0|1").encode("latin-1")
 OFFICIAL = {
     "ml-100k": (
         "ml-100k",
-        {"u.data": lines("\t").encode(), "u.item": ITEMS, "u1.base": b"1\t1\t1\t1\n"},
+        {
+            "u.data": lines("\t").encode(),
+            "u.item": ITEMS,
+            "u1.base": b"1\t1\t1\t1\n",
+        },
         ("1990s", "Action"),
     ),
     "ml-1m": (
@@ -105,17 +114,20 @@ def release(where, data_id, form="zip"):
     """A made release as a folder, the folder that holds it, or the official archive."""
     folder, files, _ = OFFICIAL[data_id]
     if form == "zip":
+        archive = where / f"{data_id}.zip"
         members = {f"{folder}/{name}": content for name, content in files.items()}
-        return zipped(
-            where / f"{data_id}.zip", members, compression=zipfile.ZIP_DEFLATED
-        )
+        return zipped(archive, members, compression=zipfile.ZIP_DEFLATED)
+    outer = where / "unpacked"
     for name, content in files.items():
-        write(where / "unpacked" / folder / name, content)
-    return where / "unpacked" / (folder if form == "folder" else "")
+        write(outer / folder / name, content)
+    if form == "folder":
+        return outer / folder
+    return outer
 
 
 def check(ratings):
-    assert (ratings.n_users, ratings.n_items) == (3, 3)
+    assert ratings.n_users == 3
+    assert ratings.n_items == 3
     assert ratings.titles == (FILMS[2], FILMS[5], FILMS[9])
     assert rows_of(ratings) == [(0, 1, 3), (0, 2, 5), (1, 0, 4), (1, 1, 1), (2, 2, 2)]
     assert ratings.order.tolist() == [TRIPLES[at][3] for at in (0, 1, 3, 2, 4)]
@@ -123,7 +135,7 @@ def check(ratings):
 
 @pytest.mark.parametrize("form", ["folder", "outer folder", "zip"])
 @pytest.mark.parametrize("data_id", OFFICIAL)
-def test_official_layouts(tmp_path, data_id, form):
+def test_official_layouts_are_read(tmp_path, data_id, form):
     assert not present(data_id)
     report = import_(data_id, release(tmp_path, data_id, form))
     ratings = load(data_id)
@@ -135,7 +147,9 @@ def test_official_layouts(tmp_path, data_id, form):
     assert ratings.item_features.values.tolist() == [[1] * len(features)] * 3
     # five ratings are not the published set: they are nobody's to call public
     assert not ratings.public
-    assert ratings.bounds == next(it.bounds for it in catalogue() if it.id == data_id)
+    assert ratings.bounds == next(
+        entry.bounds for entry in catalogue() if entry.id == data_id
+    )
 
 
 def cut(share):
@@ -257,11 +271,16 @@ def test_the_licence_comes_first(server, data_directory):
 
 
 def test_fetch_with_the_right_checksum(server, monkeypatch, data_directory):
-    archive, source = release(server, "ml-1m"), SOURCES["ml-1m"]
+    archive = release(server, "ml-1m")
+    source = SOURCES["ml-1m"]
     right = replace(source, md5=md5(archive.read_bytes()).hexdigest())
     monkeypatch.setitem(SOURCES, "ml-1m", right)
     calls = []
-    fetch("ml-1m", accept_licence=True, progress=lambda *it: calls.append(it))
+    fetch(
+        "ml-1m",
+        accept_licence=True,
+        progress=lambda *it: calls.append(it),
+    )
     check(load("ml-1m"))
     assert calls[-1] == (archive.stat().st_size,) * 2
     assert files_in(data_directory) == ["ml-1m.npz"]
@@ -300,14 +319,15 @@ REAL_SETS = {
 
 
 @pytest.mark.parametrize("name", REAL_SETS)
-def test_real_movielens(name):
+def test_real_movielens_has_its_published_figures(name):
     if not (REAL / name).is_dir():
         pytest.skip(f"the real {name} is not at {REAL}; set DPMF_REAL_DATA")
     shape, favourite, features = REAL_SETS[name]
     report = import_(name, REAL / name)
     ratings = load(name)
     assert (ratings.n_users, ratings.n_items, len(ratings)) == shape
-    assert ratings.public and report.problems == ()
+    assert ratings.public
+    assert report.problems == ()
     assert ratings.top_items(1).titles == (favourite,)
     row = ratings.item_features.values[ratings.titles.index(favourite)]
     assert (
@@ -343,14 +363,17 @@ def test_netflix_is_read_with_users_renumbered_and_films_kept(
     source = {
         "folder": tmp_path / "prize",
         "zip": zipped(
-            tmp_path / "p.zip", {f"download/{it}": files[it] for it in files}
+            tmp_path / "p.zip", {f"download/{file}": files[file] for file in files}
         ),
         "gzip": write(tmp_path / "combined_data_1.txt.gz", packed),
     }[form]
     report = import_("netflix", source)
     ratings = load("netflix")
-    assert rows_of(ratings) == PRIZE and report.problems == ()
-    assert (ratings.n_users, ratings.n_items, ratings.bounds) == (3, 17_770, (1.0, 5.0))
+    assert rows_of(ratings) == PRIZE
+    assert report.problems == ()
+    assert ratings.n_users == 3
+    assert ratings.n_items == 17_770
+    assert ratings.bounds == (1.0, 5.0)
     assert not ratings.public
     # days from 2004-01-01 to 2005-05-13
     assert ratings.order[1] - ratings.order[2] == 498 * 86_400_000_000
@@ -367,8 +390,10 @@ def test_what_is_wrong_in_netflix_is_told_with_its_lines(tmp_path):
     good = "".join(f"{user},4,2005-01-01\n" for user in range(20, 30))
     report = import_("netflix", write(tmp_path / "combined_data_1.txt", wrong + good))
     found = {problem.kind: problem.lines for problem in report.problems}
-    assert (found[Kind.MISSING], found[Kind.RAGGED_LINE]) == ((1, 8, 10), (4,))
-    assert (found[Kind.NOT_A_NUMBER], found[Kind.OUTSIDE]) == ((5,), (3,))
+    assert found[Kind.MISSING] == (1, 8, 10)
+    assert found[Kind.RAGGED_LINE] == (4,)
+    assert found[Kind.NOT_A_NUMBER] == (5,)
+    assert found[Kind.OUTSIDE] == (3,)
     assert len(load("netflix")) == 11
     outside = ["1:", *(f"{user},{user + 5},2005-01-0{user}" for user in range(1, 9))]
     with pytest.raises(BadInput, match="8 of the 8"):
@@ -399,7 +424,9 @@ def test_jester_is_rescaled_and_jokes_nobody_gave_are_left_out(tmp_path):
     )
     ratings = load("jester")
     assert rows_of(ratings) == [(0, 0, 0.0), (0, 99, 5.0), (1, 5, 2.5)]
-    assert (ratings.n_users, ratings.n_items, ratings.bounds) == (2, 100, (0.0, 5.0))
+    assert ratings.n_users == 2
+    assert ratings.n_items == 100
+    assert ratings.bounds == (0.0, 5.0)
     assert report.problems == ()
     assert not ratings.public
 
@@ -412,11 +439,13 @@ def test_tables_of_a_zip_lie_one_below_the_other(tmp_path, separator):
         "__MACOSX/._jester-data-1.csv": b"x",
     }
     import_("jester", zipped(tmp_path / "jester.zip", files))
-    assert [it[:2] for it in rows_of(load("jester"))] == [(0, 1), (1, 1), (2, 2)]
+    assert [row[:2] for row in rows_of(load("jester"))] == [(0, 1), (1, 1), (2, 2)]
 
 
 def test_what_is_wrong_in_jester_is_told_with_its_rows(tmp_path):
-    short, miscounted, far = person(j1=1)[:-1], [7, *person(j1=1)[1:]], person(j2=10.5)
+    short = person(j1=1)[:-1]
+    miscounted = [7, *person(j1=1)[1:]]
+    far = person(j2=10.5)
     table = jokes(short, miscounted, far, person(j3="funny", j4=4), *[person(j0=0)] * 8)
     report = import_("jester", write(tmp_path / "j.csv", table))
     ratings = load("jester")

@@ -8,6 +8,7 @@ from urllib.parse import parse_qsl
 
 import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC, USERS_ARE_PUBLIC
@@ -34,11 +35,20 @@ def table(*rows, header=HEADER):
 
 def filled(header, row):
     """The good ratings and a time each, in rows of this form."""
-    rows = [
-        row.format(u=user, i=item, r=rating, t=EPOCH + 1000 * at)
-        for at, (user, item, rating) in enumerate(line.split(",") for line in GOOD)
-    ]
-    return "\n".join([*([header] if header else []), *rows, ""]).encode()
+    rows = []
+    if header:
+        rows.append(header)
+    for at, line in enumerate(GOOD):
+        user, item, rating = line.split(",")
+        rows.append(
+            row.format(
+                u=user,
+                i=item,
+                r=rating,
+                t=EPOCH + 1000 * at,
+            )
+        )
+    return "\n".join([*rows, ""]).encode()
 
 
 def read(source, **options):
@@ -46,7 +56,12 @@ def read(source, **options):
     with report_damage("ratings.csv"):
         table = open_table(io.BytesIO(source), "ratings.csv")
     advice = after_path("ratings.csv", {})
-    return read_table(table, name="ratings.csv", declared=declared, advice=advice)
+    return read_table(
+        table,
+        name="ratings.csv",
+        declared=declared,
+        advice=advice,
+    )
 
 
 def problems(report):
@@ -65,7 +80,8 @@ BAD_ROWS = {
 def test_a_bad_row_is_left_out_and_told(row, kind):
     ratings, report = read(table(*GOOD[:7], row, *GOOD[7:], row))
     assert problems(report)[kind] == (2, (9, 23))
-    assert (len(ratings), report.read) == (20, 22)
+    assert len(ratings) == 20
+    assert report.read == 22
 
 
 def test_lines_are_those_of_the_file_and_five_are_named():
@@ -126,7 +142,8 @@ def test_declared_values_are_not_rated_however_many_they_are():
     zeros = [f"9,{item},0" for item in range(30)]
     ratings, report = read(table(*GOOD, *zeros, "9,99,99"), missing=(0.0, 99.0))
     assert problems(report) == {Kind.NOT_RATED: (31, (22, 23, 24, 25, 26))}
-    assert (ratings.n_users, ratings.n_items) == (5, 4)
+    assert ratings.n_users == 5
+    assert ratings.n_items == 4
 
 
 def test_a_value_that_most_ratings_outside_have_is_suggested_as_not_rated():
@@ -146,7 +163,11 @@ def test_what_stays_of_a_persons_rows_follows_from_her_rows_alone(outside, mean)
     others = ["1,10,9", "2,11,-1", *(row for row in GOOD if row[0] != "5"), *GOOD[:16]]
     rests = []
     for rows in hers:
-        ratings, _ = read(table(*others, *rows, "5,12,3"), outside=outside, n_items=4)
+        ratings, _ = read(
+            table(*others, *rows, "5,12,3"),
+            outside=outside,
+            n_items=4,
+        )
         assert ratings.n_users == 5
         rest = ratings.only(ratings.users < 4)
         rests.append([part.tolist() for part in (rest.users, rest.items, rest.values)])
@@ -186,15 +207,20 @@ def test_bounds_are_declared_or_the_table_refused(bounds):
 
 
 def test_a_declared_number_of_users_ends_an_assumption():
-    ratings, _ = read(table(*GOOD), n_users=10, n_items=6)
-    assert (ratings.n_users, ratings.n_items, len(ratings.titles or ())) == (10, 6, 6)
+    ratings, _ = read(
+        table(*GOOD),
+        n_users=10,
+        n_items=6,
+    )
+    assert ratings.n_users == 10
+    assert ratings.n_items == 6
+    assert len(ratings.titles) == 6
     without_users = (ITEMS_ARE_PUBLIC, LAYOUT_IS_PUBLIC)
     assert ratings.assumptions == without_users  # how many items does not say which
-    assert read(table(*GOOD), n_users=5)[0].assumptions == without_users
-    assert read(table(*GOOD), n_items=4)[0].assumptions == (
-        USERS_ARE_PUBLIC,
-        *without_users,
-    )
+    ratings, _ = read(table(*GOOD), n_users=5)
+    assert ratings.assumptions == without_users
+    ratings, _ = read(table(*GOOD), n_items=4)
+    assert ratings.assumptions == (USERS_ARE_PUBLIC, *without_users)
     with pytest.raises(BadInput, match="4 users"):
         read(table(*GOOD), n_users=4)
 
@@ -202,41 +228,54 @@ def test_a_declared_number_of_users_ends_an_assumption():
 @pytest.mark.parametrize("separator", [",", "\t", ";", "|", "::", " "])
 @pytest.mark.parametrize("header", [True, False])
 def test_separators_and_headers(separator, header):
-    rows = [
-        separator.join(row.split(",")) for row in ([HEADER] if header else []) + GOOD
-    ]
-    ratings, report = read("\n".join(rows).encode())
-    assert ratings.fingerprint == read(table(*GOOD))[0].fingerprint
+    rows = [HEADER, *GOOD] if header else GOOD
+    content = "\n".join(rows).replace(",", separator)
+    ratings, report = read(content.encode())
+    expected, _ = read(table(*GOOD))
+    assert ratings.fingerprint == expected.fingerprint
     assert report.problems == ()
     assert report.read == 20
 
 
-def lines(header, row, comma=False):
+def lines(header, row, decimal_mark="."):
     """A table in which one rating of a hundred is none."""
-    bad, out = {57: "n/a?", 157: "", 257: "four", 357: "-"}, [header]
+    bad = {57: "n/a?", 157: "", 257: "four", 357: "-"}
+    out = [header]
     for at in range(400):
-        value = f"{0.5 + (at // 10 * (at % 10)) % 10 / 2:.1f}"
-        text = bad.get(at, value.replace(".", ",") if comma else value)
-        when = f"{1 + at % 28:02d}/{1 + at % 12:02d}/2021"
-        out.append(row.format(u=f"k-{at // 10}", i=f"Film {at % 10}", r=text, d=when))
+        halves = (at // 10 * (at % 10)) % 10
+        rating = f"{0.5 + halves / 2:.1f}".replace(".", decimal_mark)
+        cells = {
+            "u": f"k-{at // 10}",
+            "i": f"Film {at % 10}",
+            "r": bad.get(at, rating),
+            "d": f"{1 + at % 28:02d}/{1 + at % 12:02d}/2021",
+        }
+        out.append(row.format(**cells))
     return "\n".join(out) + "\n"
+
+
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 
 PLAIN = lines(HEADER, "{u},{i},{r}")
 GERMAN = lines(
-    "Kundennr;Artikel;Bewertung;bewertet am;Filiale", "{u};{i};{r};{d};Wien", True
+    "Kundennr;Artikel;Bewertung;bewertet am;Filiale", "{u};{i};{r};{d};Wien", ","
 )
 TABS = lines("viewer\tmovie title\tmy stars\twatched on", "{u}\t{i}\t{r}\t{d}")
+QUOTED = lines('"user","item","rating"', '"{u}","{i}","{r}"')
+
+
+REVIEWS = lines("user,item,rating,review", '{u},{i},{r},"good,\nvery good"')
+
+
 MESSY = {
     "plain": PLAIN.encode(),
     "German, semicolons, decimal commas": GERMAN.encode(),
-    "tabs, byte-order mark": b"\xef\xbb\xbf" + TABS.encode(),
-    "Windows lines, byte-order mark": b"\xef\xbb\xbf"
+    "tabs, byte-order mark": BYTE_ORDER_MARK + TABS.encode(),
+    "Windows lines, byte-order mark": BYTE_ORDER_MARK
     + GERMAN.replace("\n", "\r\n").encode(),
-    "decimal commas in quotation marks": lines(HEADER, '{u},{i},"{r}"', True).encode(),
-    "all in quotation marks": lines(
-        '"user","item","rating"', '"{u}","{i}","{r}"'
-    ).encode(),
+    "decimal commas in quotation marks": lines(HEADER, '{u},{i},"{r}"', ",").encode(),
+    "all in quotation marks": QUOTED.encode(),
     "other order": lines("when,film,opinion stars,member", "{d},{i},{r},{u}").encode(),
     "UTF-16": PLAIN.encode("utf-16"),
     "Windows lines": PLAIN.replace("\n", "\r\n").encode(),
@@ -246,9 +285,7 @@ MESSY = {
     "a separator above": b"sep=,\n" + PLAIN.encode(),
     "a title above": b"My ratings of 2021\n\n" + PLAIN.encode(),
     "a comment above": b"# made by a shop\n" + PLAIN.encode(),
-    "cells of several lines": lines(
-        "user,item,rating,review", '{u},{i},{r},"good,\nvery good"'
-    ).encode(),
+    "cells of several lines": REVIEWS.encode(),
 }
 
 
@@ -267,9 +304,10 @@ def test_the_same_ratings_come_out_of_every_table(case, tmp_path):
     ratings = load(f"{file}?bounds=0.5,5{FACTS_OF_MESSY.get(case, '')}")
     expected, _ = read(PLAIN.encode(), bounds=(0.5, 5.0))
     for part in ("users", "items", "values"):
-        np.testing.assert_array_equal(getattr(ratings, part), getattr(expected, part))
+        assert_array_equal(getattr(ratings, part), getattr(expected, part))
     assert ratings.labels == tuple(f"Film {j}" for j in range(10))
-    assert (ratings.report.read, ratings.report.rows_left_out) == (400, 4)
+    assert ratings.report.read == 400
+    assert ratings.report.rows_left_out == 4
     kinds = {problem.kind for problem in ratings.report.problems}
     assert kinds == {Kind.MISSING, Kind.NOT_A_NUMBER}
 
@@ -279,9 +317,8 @@ def test_cells_of_several_lines_are_left_out_and_said_unless_they_are_declared(
 ):
     file = tmp_path / "reviews.csv"
     rows = [f'{row},"good"' for row in GOOD]
-    file.write_bytes(
-        table(*rows, '7,10,5,"good,', 'very good"', header=f"{HEADER},review")
-    )
+    two_lines = ('7,10,5,"good,', 'very good"')
+    file.write_bytes(table(*rows, *two_lines, header=f"{HEADER},review"))
     ratings = load(f"{file}?bounds=1,5")
     assert ratings.n_users == 5
     assert problems(ratings.report) == {Kind.RAGGED_LINE: (2, (22, 23))}
@@ -293,84 +330,128 @@ def test_cells_of_several_lines_are_left_out_and_said_unless_they_are_declared(
     assert QUOTING_IS_PUBLIC not in ratings.assumptions
 
 
-@pytest.mark.parametrize("encoding", ["cp1251", "utf-16", "utf-8-sig", "latin-1"])
+@pytest.mark.parametrize(
+    ("encoding", "film"),
+    [
+        ("cp1251", "Москва слезам не верит"),
+        ("utf-16", "Москва слезам не верит"),
+        ("utf-8-sig", "Москва слезам не верит"),
+        ("latin-1", "Amélie"),
+    ],
+)
 @pytest.mark.parametrize("declared", [True, False])
-def test_titles_in_other_encodings_are_read(tmp_path, encoding, declared):
-    film = "Amélie" if encoding == "latin-1" else "Москва слезам не верит"
-    rows = [f"{row.replace(',', ';')};{film} {row.split(',')[1]}" for row in GOOD]
+def test_titles_in_other_encodings_are_read(tmp_path, encoding, film, declared):
+    rows = ["user;item;rating;movietitle"]
+    for row in GOOD:
+        user, item, rating = row.split(",")
+        rows.append(f"{user};{item};{rating};{film} {item}")
     file = tmp_path / "a.csv"
-    file.write_bytes("\n".join(["user;item;rating;movietitle", *rows]).encode(encoding))
-    ratings = load(f"{file}?bounds=1,5{f'&encoding={encoding}' * declared}")
+    file.write_bytes("\n".join(rows).encode(encoding))
+    address = f"{file}?bounds=1,5"
+    if declared:
+        address += f"&encoding={encoding}"
+    ratings = load(address)
     assert ratings.titles == tuple(f"{film} {item}" for item in range(10, 14))
     assert LAYOUT_IS_PUBLIC in ratings.assumptions
 
 
-COLUMNS = {  # of a fourth column, beside user, item and rating
-    **dict.fromkeys(
-        (
-            "ReviewDate",
-            "reviewTime",
-            "rated_at",
-            "rating_timestamp",
-            "Created On",
-            "event_ts",
-        ),
-        "time",
-    ),
-    **dict.fromkeys(("unixReviewTime", "WatchedDate", "timestamp"), "time"),
-    **dict.fromkeys(
-        ("release_date", "BirthDate", "member_since_date", "published_on"), None
-    ),
-    **dict.fromkeys(("play_count", "rating_id", "ratings_count", "points_user"), None),
-    **dict.fromkeys(("movie_title", "productName", "Artikelname"), "title"),
-    # perhaps of a review, or of a person
-    **dict.fromkeys(("title", "name", "Titel"), None),
+# roles of a fourth column, next to user, item and rating
+COLUMNS = {
+    "ReviewDate": "time",
+    "reviewTime": "time",
+    "rated_at": "time",
+    "rating_timestamp": "time",
+    "Created On": "time",
+    "event_ts": "time",
+    "unixReviewTime": "time",
+    "WatchedDate": "time",
+    "timestamp": "time",
+    "movie_title": "title",
+    "productName": "title",
+    "Artikelname": "title",
+}
+
+
+# of other events, of a person, or perhaps of a review
+WITHOUT_ROLE = (
+    "release_date",
+    "BirthDate",
+    "member_since_date",
+    "published_on",
+    "play_count",
+    "rating_id",
+    "ratings_count",
+    "points_user",
+    "title",
+    "name",
+    "Titel",
+)
+
+
+THREE_ROLES = {
+    "user": "user",
+    "item": "item",
+    "rating": "rating",
 }
 
 
 @pytest.mark.parametrize(("name", "role"), COLUMNS.items())
 def test_a_fourth_column_has_the_role_of_its_name(name, role):
     _, report = read(filled(f"user,item,rating,{name}", "{u},{i},{r},{t}"))
-    expected = {"user": "user", "item": "item", "rating": "rating"} | (
-        {role: name} if role else {}
-    )
-    assert dict(report.columns) == expected
+    assert dict(report.columns) == THREE_ROLES | {role: name}
 
 
 NO_RATINGS = [
-    *(
-        "rating_time",
-        "ratingTime",
-        "RatingTimestamp",
-        "rating-at",
-        "score_datetime",
-        "stars_day",
-    ),
-    *("rated_on", "rating date", "rating_id", "score_name", "points_user"),
+    "rating_time",
+    "ratingTime",
+    "RatingTimestamp",
+    "rating-at",
+    "score_datetime",
+    "stars_day",
+    "rated_on",
+    "rating date",
+    "rating_id",
+    "score_name",
+    "points_user",
 ]
+
+
+@pytest.mark.parametrize("name", WITHOUT_ROLE)
+def test_a_fourth_column_of_another_name_has_no_role(name):
+    _, report = read(filled(f"user,item,rating,{name}", "{u},{i},{r},{t}"))
+    assert dict(report.columns) == THREE_ROLES
+
+
+def rating_column(content):
+    return detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating")
 
 
 @pytest.mark.parametrize("name", NO_RATINGS)
 def test_a_time_an_id_or_a_count_is_never_the_rating(name):
-    content = filled(f"user,item,{name}", "{u},{i},{t}")
-    assert (
-        detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating") is None
-    )
+    assert rating_column(filled(f"user,item,{name}", "{u},{i},{t}")) is None
 
 
-@pytest.mark.parametrize("header", ["", HEADER])
-@pytest.mark.parametrize(
+TIMES = pytest.mark.parametrize(
     "time",
     ["{t}", "{t}000", "2021-03-04", "2021-03-04 10:00:00", "3 Mar 2021", "12/25/2020"],
 )
-def test_times_in_the_third_column_are_not_guessed_to_be_ratings(header, time):
-    content = filled(header, "{u},{i}," + time + ("" if header else ",{r}"))
+
+
+@TIMES
+def test_times_under_the_name_of_ratings_are_refused(time):
+    content = filled(HEADER, "{u},{i}," + time)
     with pytest.raises(BadInput, match="times"):
         read(content)
-    role = detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating")
-    assert role == (None if header else "column 4")
-    with pytest.raises(BadInput, match="20 of the 20"):  # asked for all the same
-        read(filled("user,item,when,r", "{u},{i},{t},{r}"), columns={"rating": "when"})
+    assert rating_column(content) is None
+
+
+@TIMES
+# as test_times_in_the_third_column_are_not_guessed_to_be_ratings
+def test_times_in_the_third_column_are_not_guessed_to_be_ratings(time):
+    content = filled("", "{u},{i}," + time + ",{r}")
+    with pytest.raises(BadInput, match="times"):
+        read(content)
+    assert rating_column(content) == "column 4"
 
 
 @pytest.mark.parametrize(
@@ -398,15 +479,14 @@ def test_columns_go_by_name_by_place_or_as_they_are_chosen(header, row, columns)
     assert ratings.order is not None
 
 
-def test_what_leaves_follows_from_no_row():
+def test_the_exported_facts_of_a_report_follow_from_no_row():
     """Nobody's value, and no count of what was read, kept or repaired."""
-    (_, one), (_, other) = (
-        read(table(*GOOD)),
-        read(table(*GOOD, "1,11,secret", "1,10,3")),
-    )
+    (_, one) = read(table(*GOOD))
+    (_, other) = read(table(*GOOD, "1,11,secret", "1,10,3"))
     assert one.words != other.words
     assert one.facts == other.facts
-    assert not any(secret in str(other.facts) for secret in ("secret", "11"))
+    for secret in ("secret", "11"):
+        assert secret not in str(other.facts)
 
 
 def test_repeats_are_counted_and_averaged():
@@ -447,7 +527,8 @@ def test_a_path_declares_bounds_sizes_and_dates(tmp_path):
     path.write_bytes(table(*rows, header="user,item,rating,date"))
     ratings = load(f"{path}?bounds=0.5,5&users=9&dates=dmy")
     assert ratings.bounds == (0.5, 5.0)
-    assert (ratings.name, ratings.n_users) == ("mine.csv", 9)
+    assert ratings.name == "mine.csv"
+    assert ratings.n_users == 9
     orders = [
         load(f"{path}?bounds=1,5&dates={order}").order for order in ("mdy", "dmy")
     ]
@@ -576,3 +657,9 @@ def test_the_title_of_a_review_is_no_items_name():
     named, report = read(content, columns={"title": "title"})
     assert set(named.titles) == {"private words"}
     assert "title=title" not in report.words
+
+
+def test_times_are_not_ratings_even_where_they_are_chosen():
+    content = filled("user,item,when,r", "{u},{i},{t},{r}")
+    with pytest.raises(BadInput, match="20 of the 20"):
+        read(content, columns={"rating": "when"})

@@ -22,8 +22,13 @@ BLANK = chr(0x2003)  # a wide blank, which is no ASCII
 def table(rows, times=None):
     out = io.StringIO()
     writer = csv.writer(out)
-    writer.writerow(["user", "item", "rating", *(["time"] if times else [])])
-    writer.writerows([*row, times[at]] if times else row for at, row in enumerate(rows))
+    if times is None:
+        writer.writerow(["user", "item", "rating"])
+        writer.writerows(rows)
+    else:
+        writer.writerow(["user", "item", "rating", "time"])
+        for row, time in zip(rows, times, strict=True):
+            writer.writerow([*row, time])
     return out.getvalue().encode()
 
 
@@ -31,7 +36,10 @@ def read(content):
     table = open_table(io.BytesIO(content), "it.csv")
     declared = Declared((1, 5), outside="clamp")
     return read_table(
-        table, name="it.csv", declared=declared, advice=after_path("it.csv", {})
+        table,
+        name="it.csv",
+        declared=declared,
+        advice=after_path("it.csv", {}),
     )
 
 
@@ -40,27 +48,30 @@ def by_hand(rows):
     ratings = {}
     for user, item, value in rows:
         pair = (user.strip(), item.strip())
-        if all(pair) and value.strip().replace(".", "", 1).lstrip("-").isdecimal():
-            ratings.setdefault(pair, []).append(min(max(float(value), 1), 5))
-    return {
-        pair: float(np.float32(np.mean(values))) for pair, values in ratings.items()
-    }
+        digits = value.strip().replace(".", "", 1).lstrip("-")
+        if all(pair) and digits.isdecimal():
+            clamped = min(max(float(value), 1), 5)
+            ratings.setdefault(pair, []).append(clamped)
+    means = {}
+    for pair, values in ratings.items():
+        means[pair] = float(np.float32(np.mean(values)))
+    return means
 
 
 def place_of(user):
     """Whole numbers by size, then texts by alphabet."""
-    is_whole = re.fullmatch(r"-?(0|[1-9]\d*)", user) and len(user) <= 18
-    return (0, int(user), "") if is_whole else (1, 0, user)
+    if re.fullmatch(r"-?(0|[1-9]\d*)", user) and len(user) <= 18:
+        return 0, int(user), ""
+    return 1, 0, user
 
 
 def with_names(ratings, users):
     assert len(users) == ratings.n_users
-    return {
-        (users[u], ratings.labels[i]): float(value)
-        for u, i, value in zip(
-            ratings.users, ratings.items, ratings.values, strict=True
-        )
-    }
+    named = {}
+    places = zip(ratings.users, ratings.items, ratings.values, strict=True)
+    for user, item, value in places:
+        named[users[user], ratings.labels[item]] = float(value)
+    return named
 
 
 KINDS = {
@@ -86,10 +97,11 @@ class TestIds:
         rng = np.random.default_rng(5)
         plain = [("1", str(1 + at % 9), "3") for at in range(60)]
         ids = KINDS[kind]
-        several_kinds = [
-            (ids[rng.integers(4)], ids[rng.integers(4)], f"{rng.integers(2, 11) / 2}")
-            for _ in range(80)
-        ]
+        several_kinds = []
+        for _ in range(80):
+            user = ids[rng.integers(4)]
+            item = ids[rng.integers(4)]
+            several_kinds.append((user, item, f"{rng.integers(2, 11) / 2}"))
         bad = [("7", "12", "none"), ("", "12", "3"), ("12", "7", "9.5"), ("7", "7", "")]
         return plain + several_kinds + bad
 
@@ -102,15 +114,11 @@ class TestIds:
         names = sorted(users, key=place_of)
         assert with_names(ratings, names) == by_hand(rows)
         assert report.read == len(rows)
-        other, again = read(table([rows[at] for at in order], (1 + order).tolist()))
-        assert (ratings.fingerprint, ratings.labels) == (
-            other.fingerprint,
-            other.labels,
-        )
-        counts = [
-            {it.kind: it.count for it in each.problems} for each in (report, again)
-        ]
-        assert counts[0] == counts[1]
+        shuffled = [rows[at] for at in order]
+        other, again = read(table(shuffled, (1 + order).tolist()))
+        assert ratings.fingerprint == other.fingerprint
+        assert ratings.labels == other.labels
+        assert counts_of(again) == counts_of(report)
 
     def test_007_and_7_stay_two(self):
         ratings, report = read(
@@ -129,25 +137,32 @@ class TestIds:
 
 class TestDuplicates:
     ROWS = (
-        *[("2", "b", "1"), ("1", "a", "2"), ("2", "b", "5"), ("1", "c", "4")],
-        *[("1", "a", "3"), ("2", "b", "3")],
+        ("2", "b", "1"),
+        ("1", "a", "2"),
+        ("2", "b", "5"),
+        ("1", "c", "4"),
+        ("1", "a", "3"),
+        ("2", "b", "3"),
     )
 
     def test_lines_are_those_of_the_file(self):
         ratings, report = read(table(self.ROWS, [5, 9, 4, 3, 1, 7]))
         problem = report.problems[0]
-        assert (problem.count, problem.lines, problem.example) == (3, (4, 6, 7), "2,b")
+        assert problem.count == 3
+        assert problem.lines == (4, 6, 7)
+        assert problem.example == "2,b"
         assert ratings.values.tolist() == [2.5, 4, 3]
         assert ratings.order.tolist() == [9, 3, 7]
 
 
 def test_titles_are_of_the_first_row_that_has_an_item(monkeypatch):
     monkeypatch.setattr(text_tables, "BATCH", 40)
-    lines = [
-        f"{1 + at // 5},{at % 5},3,{'' if at < 2 else f'film {at}'}" for at in range(20)
-    ]
-    content = "\n".join(["user,item,rating,filmtitle", *lines]).encode()
-    assert read(content)[0].titles == ("0", "1", "film 2", "film 3", "film 4")
+    lines = ["user,item,rating,filmtitle"]
+    for at in range(20):
+        title = f"film {at}" if at >= 2 else ""
+        lines.append(f"{1 + at // 5},{at % 5},3,{title}")
+    ratings, _ = read("\n".join(lines).encode())
+    assert ratings.titles == ("0", "1", "film 2", "film 3", "film 4")
 
 
 SAME = {
@@ -158,15 +173,18 @@ SAME = {
 }
 
 
+def counts_of(report):
+    """How often each kind of problem came."""
+    return {problem.kind: problem.count for problem in report.problems}
+
+
 @pytest.mark.parametrize("pair", SAME.values(), ids=SAME)
 def test_one_id_written_in_two_ways_stays_two_and_is_noted(pair):
     rows = [(user, item, "3") for user in (*pair, "other") for item in "abc"]
     ratings, report = read(table(rows))
     assert ratings.n_users == 3
     assert "1 user may be another written differently" in report.words
-    frame = pd.DataFrame(rows, columns=["user", "item", "rating"]).astype(
-        {"rating": float}
-    )
-    in_memory = ratings_of(frame, (1, 5))
+    frame = pd.DataFrame(rows, columns=["user", "item", "rating"])
+    in_memory = ratings_of(frame.astype({"rating": float}), (1, 5))
     assert in_memory.n_users == 3
     assert "1 user may be another written differently" in in_memory.report.words

@@ -54,13 +54,16 @@ def base_lines(separator: str) -> list[str]:
 
 def of_others(ratings, keys):
     """The ratings and the order of the people with these keys: by key, items' names and values."""
-    orders = np.zeros(len(ratings)) if ratings.order is None else ratings.order
+    orders = ratings.order
+    if orders is None:
+        orders = np.zeros(len(ratings))
     cells = zip(ratings.users, ratings.items, ratings.values, orders, strict=True)
-    return {
-        (int(ratings.user_keys[user]), ratings.labels[item]): (float(value), int(order))
-        for user, item, value, order in cells
-        if int(ratings.user_keys[user]) in keys
-    }
+    found = {}
+    for user, item, value, order in cells:
+        key = int(ratings.user_keys[user])
+        if key in keys:
+            found[key, ratings.labels[item]] = (float(value), int(order))
+    return found
 
 
 def keys_in(ratings):
@@ -76,7 +79,12 @@ def load(folder, content):
 def partitioned(folder, content):
     file = folder / "table.csv"
     file.write_bytes(content)
-    datasets.import_partitions("mine", f"{file}?{FACTS}", n_partitions=3, replace=True)
+    datasets.import_partitions(
+        "mine",
+        f"{file}?{FACTS}",
+        n_partitions=3,
+        replace=True,
+    )
     return datasets.load("mine").together()
 
 
@@ -142,9 +150,11 @@ def test_a_block_of_lines_is_cut_as_each_line_is_alone(separator, lines):
 
 IDS = st.one_of(
     st.sampled_from([".5", "1.50", "1e3", "007", "-0.0", " 3", "zed", '"', "nan?"]),
-    st.floats(allow_nan=False, allow_infinity=False, width=32).filter(
-        lambda x: x != int(x)
-    ),
+    st.floats(
+        allow_nan=False,
+        allow_infinity=False,
+        width=32,
+    ).filter(lambda x: x != int(x)),
     st.booleans(),
 )
 
@@ -173,7 +183,12 @@ def test_any_row_of_one_person_in_a_frame_leaves_all_others_as_they_are(
 ):
     base = frame()
     more = pd.DataFrame(
-        {"user": [user], "item": [item], "rating": [rating], "time": [5]}
+        {
+            "user": [user],
+            "item": [item],
+            "rating": [rating],
+            "time": [5],
+        }
     )
     expected = ratings_of(base, (1, 5))
     # as objects, because pandas would convert True to 1 in a column of whole numbers
@@ -263,8 +278,10 @@ def test_each_person_of_a_file_may_leave_or_come_back_otherwise(name, tmp_path):
 def test_one_more_person_with_one_row_is_one_more_row():
     before = datasets.load(f"{CASES}/nb-a.tsv?bounds=1,5")
     after = datasets.load(f"{CASES}/nb-b.tsv?bounds=1,5")
-    assert (len(before), before.n_users) == (251, 40)
-    assert (len(after), after.n_users) == (252, 41)
+    assert len(before) == 251
+    assert before.n_users == 40
+    assert len(after) == 252
+    assert after.n_users == 41
     assert of_others(after, keys_in(before)) == of_others(before, keys_in(before))
 
 
@@ -317,7 +334,11 @@ def test_an_encoding_in_which_lines_depend_on_each_other_is_refused(encoding, tm
         datasets.load(f"{file}?{FACTS}&encoding={encoding}")
 
 
-LARGEST_TIMES = {"timestamp[ms]": 2**62, "date32[day]": 10**7, "date64[ms]": 2**55}
+LARGEST_TIMES = {
+    "timestamp[ms]": 2**62,
+    "date32[day]": 10**7,
+    "date64[ms]": 2**55,
+}
 
 
 @pytest.mark.parametrize("kind", LARGEST_TIMES)

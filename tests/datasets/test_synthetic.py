@@ -45,12 +45,10 @@ def films():
 def test_simulated_sets_are_as_declared(data_id):
     entry = entry_of(data_id)
     data = load(data_id)
-    assert (data.n_users, data.n_items, data.bounds, data.name) == (
-        entry.n_users,
-        entry.n_items,
-        entry.bounds,
-        data_id,
-    )
+    assert data.n_users == entry.n_users
+    assert data.n_items == entry.n_items
+    assert data.bounds == entry.bounds
+    assert data.name == data_id
     assert abs(len(data) / entry.n_ratings - 1) < 0.01
     assert data.public
     assert data.assumptions == ()
@@ -108,10 +106,8 @@ def test_the_figures_of_movielens_are_those_of_the_real_ratings(tmp_path, monkey
 
 def figures(ratings):
     """What is compared: skews, spreads, and held-out RMSE of four models of growing size."""
-    counts, activity = (
-        np.sort(np.bincount(ratings.items))[::-1],
-        np.diff(ratings.by_user),
-    )
+    counts = np.sort(np.bincount(ratings.items))[::-1]
+    activity = np.diff(ratings.by_user)
     person, film = biases(ratings)
     stars = np.ceil(ratings.values)  # halves count with the star above
     return {

@@ -45,9 +45,14 @@ def test_a_world_is_the_same_in_another_process_with_another_number_of_threads()
     }
     command = [sys.executable, "-c", ELSEWHERE]
     output = subprocess.run(
-        command, env=environment, check=True, capture_output=True, text=True
+        command,
+        env=environment,
+        check=True,
+        capture_output=True,
+        text=True,
     ).stdout
-    assert digest() == output.strip() == DIGEST
+    assert digest() == DIGEST
+    assert output.strip() == DIGEST
 
 
 @pytest.mark.parametrize("shape", [SHAPE, (60, 500, 90.0, (-10.0, 10.0), None)])
@@ -56,17 +61,22 @@ def test_every_world_has_the_declared_shape(shape):
     for data_id in world_ids(*shape):
         data = load(data_id)
         entry = entry_of(data_id)
-        assert (data.n_users, data.n_items, data.bounds) == (n_users, n_items, bounds)
-        assert (entry.n_users, entry.n_items, entry.bounds) == (
-            n_users,
-            n_items,
-            bounds,
-        )
-        assert data.public and entry.public and data.name == data_id
-        assert is_stand_in(data_id) and present(data_id) and stamp(data_id) == ()
+        assert data.n_users == n_users
+        assert data.n_items == n_items
+        assert data.bounds == bounds
+        assert entry.n_users == n_users
+        assert entry.n_items == n_items
+        assert entry.bounds == bounds
+        assert data.public
+        assert entry.public
+        assert data.name == data_id
+        assert is_stand_in(data_id)
+        assert present(data_id)
+        assert stamp(data_id) == ()
         assert len(data.users) / n_users == pytest.approx(each, rel=0.01)
         assert np.bincount(data.users, minlength=n_users).min() >= 1
-        assert data.values.min() >= bounds[0] and data.values.max() <= bounds[1]
+        assert data.values.min() >= bounds[0]
+        assert data.values.max() <= bounds[1]
         if step is not None:
             assert set(np.unique(data.values)) <= {1, 2, 3, 4, 5}
 
@@ -89,7 +99,14 @@ def test_the_family_covers_each_part_of_the_prior_once():
 def test_taste_and_quality_explain_what_is_said_of_them():
     """Of a large sample without rounding, the variance within people is as drawn."""
     calm = next(world for world in family() if world.grades == 0)
-    data = ratings_of(calm, 2_000, 200, 60, bounds=(-100.0, 100.0), seed=1)
+    data = ratings_of(
+        calm,
+        2_000,
+        200,
+        60,
+        bounds=(-100.0, 100.0),
+        seed=1,
+    )
     means = np.bincount(data.users, data.values) / np.bincount(data.users)
     within = (data.values - means[data.users]).var() / 100**2
     assert within == pytest.approx(calm.within, rel=0.25)

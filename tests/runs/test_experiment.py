@@ -41,8 +41,16 @@ def bias_run(**changed):
 @pytest.mark.parametrize("name", ["als", "dp-sgd", "dpals", "spectral"])
 def test_on_public_data_a_run_follows_from_its_specification(name, monkeypatch):
     """Whatever the date and the number of threads; another seed splits and draws anew."""
-    run_spec = spec(algorithm=name, budget=BUDGET, seed=5)
-    other_spec = spec(algorithm=name, budget=BUDGET, seed=6)
+    run_spec = spec(
+        algorithm=name,
+        budget=BUDGET,
+        seed=5,
+    )
+    other_spec = spec(
+        algorithm=name,
+        budget=BUDGET,
+        seed=6,
+    )
     first = run(run_spec)
     monkeypatch.setenv("DPMF_THREADS", "5")
     second = run(run_spec)
@@ -177,7 +185,7 @@ def test_an_unproven_claim_is_quoted_and_never_an_epsilon_of_ours():
 
 
 @pytest.mark.usefixtures("claimed_proof")
-def test_a_run_that_spends_other_than_planned_is_no_run():
+def test_a_run_that_spends_other_than_planned_is_refused():
     with pytest.raises(PlanViolation, match="planned"):
         run(spec(algorithm="hasty", budget=BUDGET))
 
@@ -203,7 +211,11 @@ def test_figures_are_those_of_the_stored_model_on_held_out_ratings(
         algorithm=algorithm,
         parameters=parameters,
         budget=BUDGET,
-        split={"kind": kind, "test_fraction": 0.3, "validation_fraction": 0.2},
+        split={
+            "kind": kind,
+            "test_fraction": 0.3,
+            "validation_fraction": 0.2,
+        },
         seed=4,
     )
     finished_run = run(run_spec)

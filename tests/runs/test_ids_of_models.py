@@ -147,7 +147,11 @@ def test_an_estimator_warns_of_rows_that_it_leaves_out_or_changes(frame):
         }
     )
     odd = pd.concat([frame, broken])
-    model = PlainRecommender("bias", bounds=BOUNDS, public=True)
+    model = PlainRecommender(
+        "bias",
+        bounds=BOUNDS,
+        public=True,
+    )
     with pytest.warns(RowsChanged, match="load"):
         assert len(model.fit(odd).users_) == USERS
     declared = PlainRecommender(

@@ -68,7 +68,7 @@ def people(ratings):
     )
 
 
-def test_blindfolded_it_shows_nothing_of_the_data():
+def test_a_blindfolded_measurement_shows_nothing_of_the_data():
     """With all sums at zero, data that differ in everything show the same, bit for bit."""
     plan = measured_fall.event(BUDGET, 0.3)
     shown = []
@@ -79,7 +79,7 @@ def test_blindfolded_it_shows_nothing_of_the_data():
     assert shown[0] == shown[1] == shown[2]
 
 
-def test_it_releases_its_plan_and_nothing_else():
+def test_a_measurement_releases_its_plan_and_nothing_else():
     plan = measured_fall.event(BUDGET, 0.3)
     world = worlds.world()
     noise = Recorder(plan, np.random.SeedSequence(0))
@@ -179,10 +179,15 @@ def test_the_exact_figure_is_that_of_its_definition():
 
 
 @pytest.mark.parametrize("make, floor", [(shoppers, "constant"), (viewers, "own mean")])
-def test_on_public_data_it_is_the_difference_of_two_metrics(make, floor):
+def test_on_public_data_the_fall_is_the_difference_of_two_metrics(make, floor):
     """In the record of the run, so that ranges over simulated worlds are of the same figure."""
     world, _ = make(n_users=200)
-    run = dpmf.fit(world, "bias", measure=0.1, keep=False)
+    run = dpmf.fit(
+        world,
+        "bias",
+        measure=0.1,
+        keep=False,
+    )
     fall = run.record.fall
     metrics = run.record.metrics
     assert fall.is_exact
@@ -265,7 +270,7 @@ def test_data_in_memory_are_measured_and_charged(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     "options", [{"noise": "discrete"}, {"relation": "replace-one"}]
 )
-def test_it_follows_the_noise_and_the_relation_of_the_run(clinic, options):
+def test_a_measurement_follows_the_noise_and_the_relation_of_its_run(clinic, options):
     fall = fit(clinic, **options).record.fall
     assert fall.price.relation == options.get("relation", "add-remove")
     is_discrete = "noise" in options
@@ -299,14 +304,21 @@ def test_what_cannot_be_measured_is_refused_before_the_run(clinic):
     with pytest.raises(BadInput, match="pure"):
         fit(clinic, delta=0.0)
     with pytest.raises(BadInput, match="samples"):
-        dpmf.fit("digits", "oneshot-nmf", epsilon=1.0, measure=0.1)
+        dpmf.fit(
+            "digits",
+            "oneshot-nmf",
+            epsilon=1.0,
+            measure=0.1,
+        )
     assert not dpmf.account(clinic).entries
 
 
 # ---- where it is shown ---------------------------------------------------------------------------
 
 
-def test_it_is_shown_wherever_the_run_is_and_its_receipt_stays(clinic, tmp_path):
+def test_a_measurement_is_shown_wherever_its_run_is_without_the_receipt(
+    clinic, tmp_path
+):
     model = fit(clinic)
     fall = model.record.fall
     headline = fall.headline
@@ -342,11 +354,16 @@ def test_on_public_data_the_figure_is_exact_and_says_so():
     assert fall.low == fall.value == fall.high > 0.03
     assert "exact" in fall.meaning
     assert "cost" not in " ".join(fall.sentences)
-    plain = dpmf.fit("cinema-small", "bias", measure=0.1, keep=False)
+    plain = dpmf.fit(
+        "cinema-small",
+        "bias",
+        measure=0.1,
+        keep=False,
+    )
     assert plain.record.fall.value > fall.value - 0.05
 
 
-def test_too_much_noise_for_so_few_people_is_said(clinic):
+def test_a_fall_that_noise_hides_is_called_unknown(clinic):
     fall = fit(clinic, measure=0.005).record.fall
     assert fall.is_unknown
     assert "unknown" in fall.headline

@@ -166,7 +166,7 @@ def test_the_deviation_of_a_score_is_that_of_its_draws():
     assert stated == pytest.approx(np.std(draws), rel=0.03)
 
 
-def test_it_is_the_error_in_the_released_shape(clinic):
+def test_a_noisy_error_is_that_in_the_released_shape(clinic):
     """With private items, the released ones count."""
     finished_run = fit_run(
         clinic,
@@ -223,7 +223,7 @@ def test_every_noisy_error_comes_with_that_of_own_means_for_the_same_people(clin
     assert released.times == 1
 
 
-def test_no_error_where_nothing_is_proved_or_needed(clinic):
+def test_a_noisy_error_needs_private_data_and_an_epsilon_in_range(clinic):
     public = RunSpec.parse(data={"id": "cinema-small"}, algorithm="global-mean")
     assert "public" in refusal(run(public))
     assert refusal(fit_run(clinic)) == ""

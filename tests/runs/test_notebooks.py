@@ -66,7 +66,12 @@ def test_an_account_shows_the_total_of_all_releases_on_private_data():
         public=False,
         name="<b>mine</b>",
     )
-    run = fit(data, "private-bias", epsilon=1.0, delta=1e-6)
+    run = fit(
+        data,
+        "private-bias",
+        epsilon=1.0,
+        delta=1e-6,
+    )
     assert "<b>mine" not in html_of_run(run)
     with pytest.raises(BadInput):
         plot(run)

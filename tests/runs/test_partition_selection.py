@@ -174,14 +174,36 @@ def test_every_rule_counts_what_may_fail():
 
 @pytest.mark.parametrize("relation", list(Relation))
 def test_the_plan_takes_its_share_whatever_is_found(relation):
-    budget = Budget(epsilon=2.0, delta=1e-6, relation=relation)
+    budget = Budget(
+        epsilon=2.0,
+        delta=1e-6,
+        relation=relation,
+    )
     first = plan(budget, items=True, units=True)
     without_failing = [leaf.otherwise for leaf, _ in normal_form(first)]
     share = gaussian.mu(sequence(*without_failing), relation) ** 2 / budget.mu**2
     assert share == pytest.approx(0.16, rel=0.02)
     assert accounting.failure(first) == pytest.approx(1e-7, rel=1e-3)
-    assert normal_form(plan(None, items=True, units=True)) == ()
-    assert normal_form(plan(budget, items=False, units=False)) == ()
+    assert (
+        normal_form(
+            plan(
+                None,
+                items=True,
+                units=True,
+            )
+        )
+        == ()
+    )
+    assert (
+        normal_form(
+            plan(
+                budget,
+                items=False,
+                units=False,
+            )
+        )
+        == ()
+    )
 
 
 def ratings(without=None):
@@ -409,7 +431,12 @@ def test_what_cannot_be_released_is_an_error():
             items=False,
             units=True,
         )
-        release(notes_of_people(), count, items=False, units=True)
+        release(
+            notes_of_people(),
+            count,
+            items=False,
+            units=True,
+        )
     with pytest.raises(BadInput, match="epsilon"):
         plan(
             Budget(epsilon=1e-3, delta=0.05),
@@ -541,7 +568,7 @@ def films(path, diary=""):
 
 
 @pytest.mark.parametrize("diary", ["", "my diary"])
-def test_a_title_that_one_user_wrote_is_no_name(tmp_path, diary):
+def test_a_title_that_one_user_wrote_is_not_released(tmp_path, diary):
     """What was counted are items, by their ids; a title is one row of one user."""
     run = fit(
         films(tmp_path / "films.csv", diary),

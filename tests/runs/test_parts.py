@@ -173,7 +173,11 @@ def test_a_cancelled_run_stops_before_the_next_part(parts):
     reports = []
     with pytest.raises(Cancelled):
         run(
-            spec("dp-sgd", budget=BUDGET, parameters={"steps": 50}),
+            spec(
+                "dp-sgd",
+                budget=BUDGET,
+                parameters={"steps": 50},
+            ),
             input_data=parts,
             report=reports.append,
             stopped=lambda: len(reports) >= 15,

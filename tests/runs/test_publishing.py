@@ -39,7 +39,14 @@ MODELS = [
     ),
     ("spectral", {"epsilon": 3.0, "implicit": True}),
     ("dpals", {"epsilon": 3.0, "rank": 3}),
-    ("dpals", {"epsilon": 3.0, "rank": 3, "unobserved_weight": 0.1}),
+    (
+        "dpals",
+        {
+            "epsilon": 3.0,
+            "rank": 3,
+            "unobserved_weight": 0.1,
+        },
+    ),
     ("dpfw", {"epsilon": 9.0, "user_step": "steps"}),
     ("dpfw", {"epsilon": 9.0, "user_step": "ridge"}),
     ("private-svd", {"epsilon": 9.0}),
@@ -47,7 +54,15 @@ MODELS = [
     ("sgd-mf", {}),
     ("als", {"rank": 3}),
     ("bmf", {"rank": 3, "steps": 8, "draws": 3}),
-    ("bmf", {"rank": 3, "steps": 8, "draws": 3, "attention": 0}),
+    (
+        "bmf",
+        {
+            "rank": 3,
+            "steps": 8,
+            "draws": 3,
+            "attention": 0,
+        },
+    ),
     ("fw", {}),
     ("pgd", {}),
     ("user-mean", {}),
@@ -73,7 +88,11 @@ def predicted_by(run, mine, ids):
     model = run.model
     if hasattr(model, "user_factors"):  # of the people who trained it
         nobody = np.zeros((0, 0))
-        model = replace(model, user_factors=nobody, user_offsets=nobody)
+        model = replace(
+            model,
+            user_factors=nobody,
+            user_offsets=nobody,
+        )
     one = Ratings.of(
         [0] * len(mine),
         [ids.index(item) for item in mine],
@@ -148,7 +167,12 @@ def test_public_features_and_titles_are_released(tmp_path):
     ratings = private()
     table = pd.DataFrame({"item": ratings.labels, "year": np.arange(1980.0, 1997.0)})
     data = with_item_table(ratings, table)
-    run = fit(data, "spectral", epsilon=3.0, item_features="public")
+    run = fit(
+        data,
+        "spectral",
+        epsilon=3.0,
+        item_features="public",
+    )
     arrays = np.load(save(run, tmp_path / "with") / "model.npz")
     assert arrays["item_feature_names"].tolist() == ["year"]
     years = arrays["item_features"][:, 0]
@@ -157,7 +181,12 @@ def test_public_features_and_titles_are_released(tmp_path):
     folder = save(fit(data, "spectral", epsilon=3.0), tmp_path / "without")
     assert "item_features" not in np.load(folder / "model.npz")
 
-    of_cinema = fit("cinema-small", "private-bias", epsilon=1.0, keep=False)
+    of_cinema = fit(
+        "cinema-small",
+        "private-bias",
+        epsilon=1.0,
+        keep=False,
+    )
     titles = load_model(save(of_cinema, tmp_path / "films")).item_ids
     assert tuple(titles) == dpmf.load("cinema-small").titles
 
@@ -196,7 +225,13 @@ def test_damaged_models_are_refused(folder, tmp_path):
 
 def test_the_statement_says_what_the_run_cost_and_how_its_noise_was_drawn(tmp_path):
     about = {name: f"our {name}" for name in ABOUT}
-    run = fit(private(), "private-svd", epsilon=2.5, delta=1e-6, noise="discrete")
+    run = fit(
+        private(),
+        "private-svd",
+        epsilon=2.5,
+        delta=1e-6,
+        noise="discrete",
+    )
     folder = save(run, tmp_path / "model", about=about)
     statement = statement_of(folder)
     flavor = statement["dp_flavor"]

@@ -47,7 +47,7 @@ def both(**data):
 @pytest.mark.parametrize(
     "data", [{}, {"top_items": 12}, {"most_per_user": 9}, PRIVATE_ROWS], ids="-".join
 )
-def test_everybodys_list_is_the_one_in_memory(data, parts):
+def test_lists_from_parts_are_those_from_memory(data, parts):
     whole, there = both(**data)
     for user in range(USERS):
         assert recommend(there, user, 5) == recommend(whole, user, 5)
@@ -55,7 +55,7 @@ def test_everybodys_list_is_the_one_in_memory(data, parts):
 
 
 @pytest.mark.parametrize("public", [True, False])
-def test_of_private_items_the_counts_are_forgotten_too(public, parts):
+def test_counts_of_private_items_are_forgotten_with_the_data(public, parts):
     data, reads = parts
     own = replace(data, public=public)
     few = DataSpec(id="parts", top_items=12)

@@ -69,7 +69,7 @@ def test_a_run_comes_back_as_it_was_put(tmp_path):
         assert_array_equal(back.arrays[name], array)
 
 
-def test_what_is_not_there_is_none(tmp_path):
+def test_an_unknown_run_is_none(tmp_path):
     store = Store(tmp_path)
     assert store.get("a") is None
     assert not store.has("a")
@@ -291,7 +291,7 @@ def test_a_full_disk_is_an_error_and_the_store_goes_on(tmp_path):
     assert store.run_keys() == ["a", "b"]
 
 
-def test_a_read_only_store_is_a_sentence(tmp_path):
+def test_a_read_only_store_is_refused_in_a_sentence(tmp_path):
     folder = tmp_path / "store"
     store = three(folder)
     store.close()
@@ -377,7 +377,9 @@ def test_several_processes_open_a_new_store_at_the_same_moment(tmp_path):
 
 
 @pytest.mark.parametrize("moment", ["before", "after"])
-def test_killed_before_or_after_the_commit(tmp_path, moment):
+def test_a_run_stays_if_its_writer_is_killed_after_the_commit_and_not_before(
+    tmp_path, moment
+):
     store = Store(tmp_path)
     store.put(small_run("early"))
     assert spawn(PUT_AND_DIE, str(tmp_path), moment).wait() == -signal.SIGKILL

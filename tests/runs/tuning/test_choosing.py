@@ -88,7 +88,11 @@ def test_candidates_are_proven_for_a_person_and_runs_are_distinct():
 
 
 def test_a_group_has_the_epsilon_that_was_asked_for():
-    group_question = question(protect="group", group=4, spend=3.0)
+    group_question = question(
+        protect="group",
+        group=4,
+        spend=3.0,
+    )
     runs = QuestionRuns(group_question, SHAPE)
     dear = [point for point in runs.points if point.epsilon == 3.0]
     assert {point.spec.algorithm for point in dear} == set(runs.methods)
@@ -248,7 +252,7 @@ def test_lists_are_ranked_by_the_share_that_is_printed():
         {"data": {"id": "worlds?users=600&items=30&each=15&bounds=1,5"}, "keep": 0.5},
     ],
 )  # fmt: skip
-def test_what_cannot_be_asked_is_a_sentence(parts):
+def test_a_bad_question_is_refused(parts):
     with pytest.raises(BadInput):
         question(**parts)
 
@@ -277,7 +281,11 @@ def error_in_world(number, algorithm, epsilon):
 
 
 def private_finding(asks=None, title="mine.csv", path="mine.csv?bounds=1,5", **more):
-    asked = {"data": {"id": DECLARED.id}, "delta": DELTA, "spend": 2.0}
+    asked = {
+        "data": {"id": DECLARED.id},
+        "delta": DELTA,
+        "spend": 2.0,
+    }
     one_question = Question.parse(**(asked | (asks or {})))
     return PrivateFinding(
         question=one_question,
@@ -486,7 +494,11 @@ def test_a_range_is_a_fall_a_rise_or_both(low, high, words):
 
 
 def test_a_scale_that_is_not_of_stars_is_not_called_so():
-    declared = replace(DECLARED, bounds=(-10.0, 10.0), step=None)
+    declared = replace(
+        DECLARED,
+        bounds=(-10.0, 10.0),
+        step=None,
+    )
     said = " ".join(private_finding(asks={"data": {"id": declared.id}}).sentences)
     assert "stars" not in said
     assert "0.27 on the scale of the ratings" in said
@@ -675,7 +687,7 @@ def test_before_all_runs_have_finished_there_is_no_answer():
 # ---- the total of a decision ---------------------------------------------------------------------
 
 
-def test_after_a_selection_the_sentence_for_a_boss_composes_selection_and_training():
+def test_after_a_selection_the_summary_composes_selection_and_training():
     spec = selection_of()
     result = SelectionResult(spec, 0.9, {"method": "dpals"}, spec.epsilon, False, "")
     finding = private_finding().with_selection(result)

@@ -45,7 +45,11 @@ def finding_at(epsilon, steps=()):
             return 0.95 - 0.02 * number
         return 1.01 - 0.01 * number * min(one_epsilon, 2.0) / 2.0
 
-    question = Question.parse(data={"id": DECLARED.id}, delta=DELTA, spend=epsilon)
+    question = Question.parse(
+        data={"id": DECLARED.id},
+        delta=DELTA,
+        spend=epsilon,
+    )
     return PrivateFinding(
         question=question,
         expected=range_by_hand(world_runs(question), error),
@@ -88,7 +92,7 @@ def test_three_steps_cost_what_their_gaussian_releases_cost_together(
     assert again == pytest.approx(with_training, rel=1e-5)
 
 
-def test_the_price_before_it_is_made_is_what_it_costs(own_account, clinic):
+def test_a_measured_training_costs_what_was_announced(own_account, clinic):
     work = finding_at(1.0).work(DataSpec(id=clinic), 0.1)
     prices = charges_of([work, work])
     assert len(prices) == 2  # once, however often it is asked for

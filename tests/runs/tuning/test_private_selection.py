@@ -55,7 +55,11 @@ def test_the_price_is_that_of_training_and_score_together():
     halves = search(budget={"epsilon": one, "delta": 1e-6})
     prices = price_of_choosing(Gaussian(5.0), 10, 1e-6)
     for law in SHAPES:
-        selection = spec(halves, distribution=law, score_noise=multiplier)
+        selection = spec(
+            halves,
+            distribution=law,
+            score_noise=multiplier,
+        )
         assert selection.epsilon == pytest.approx(prices.best_of[law], rel=1e-6)
     cheapest = min(prices.best_of, key=lambda law: prices.best_of[law])
     assert spec(halves).distribution == cheapest
@@ -64,7 +68,11 @@ def test_the_price_is_that_of_training_and_score_together():
 @pytest.mark.parametrize("relation", list(Relation))
 def test_no_trial_costs_more_than_was_paid_for(relation):
     """Whatever its parameters, a trial's own ledger stays below the one Gaussian of the price."""
-    budget = {"epsilon": 2.0, "delta": 1e-6, "relation": relation}
+    budget = {
+        "epsilon": 2.0,
+        "delta": 1e-6,
+        "relation": relation,
+    }
     selection = spec(search(budget=budget))
     shape = private_selection.open_anywhere(selection.data).shape
     multiplier = 1 / private_selection.gaussian_mu(2.0, 1e-6)

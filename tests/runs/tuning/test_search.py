@@ -78,7 +78,11 @@ def tune_spec(**changed):
         "algorithm": "als",
         "search": {
             "rank": {"low": 1, "high": 24},
-            "regularisation": {"low": 0.01, "high": 10.0, "log": True},
+            "regularisation": {
+                "low": 0.01,
+                "high": 10.0,
+                "log": True,
+            },
         },
         "fixed": {"steps": 3},
         "draws": 1,
@@ -242,7 +246,13 @@ class Fake:
 
 def test_a_curve_above_the_median_of_those_before_is_stopped(tmp_path):
     engine = Fake()
-    search = Search(tune_spec(), 8, engine, width=1, folder=tmp_path)
+    search = Search(
+        tune_spec(),
+        8,
+        engine,
+        width=1,
+        folder=tmp_path,
+    )
     for place in range(5):
         search.advance()
         job = engine.jobs[place]
@@ -329,7 +339,13 @@ def test_a_cut_search_goes_on_without_computing_anything_again(engine, tmp_path)
 def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path):
     engine = Fake()
     spec = tune_spec(search={"rank": {"low": 1, "high": 40}})
-    search = Search(spec, 5, engine, width=2, folder=tmp_path)
+    search = Search(
+        spec,
+        5,
+        engine,
+        width=2,
+        folder=tmp_path,
+    )
     search.advance()
     unfinished = [job.spec.parameters for job in engine.jobs]
     search.cancel()
@@ -342,7 +358,13 @@ def test_what_was_cut_or_cancelled_is_asked_for_again(tmp_path):
     assert not search.cancelled
     assert [job.spec.parameters for job in engine.jobs[2:]] == unfinished
     again = Fake()
-    Search(spec, 5, again, width=2, folder=tmp_path).advance()
+    Search(
+        spec,
+        5,
+        again,
+        width=2,
+        folder=tmp_path,
+    ).advance()
     assert [job.spec.parameters for job in again.jobs] == unfinished
 
 

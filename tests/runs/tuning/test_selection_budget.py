@@ -72,7 +72,7 @@ def test_the_largest_epsilon_that_fits_is_named_beforehand_and_fits(account):
     assert account.total.epsilon <= 1.5
 
 
-def test_where_nothing_fits_it_says_so(account):
+def test_an_offer_says_that_no_epsilon_fits(account):
     account.set_budget(0.05, DELTA)
     offer = under_budget(selection(), account)
     assert not offer.fits
