@@ -94,8 +94,8 @@ def arrow_table(
 def in_memory(table: pa.Table, layout: str) -> Table:
     """The rows of a pyarrow table."""
 
-    def batches(places: list[int], rows: int) -> list[pa.RecordBatch]:
-        return table.select(places).to_batches(rows)  # type: ignore[no-any-return]
+    def batches(places: list[int], rows: int) -> Iterator[pa.RecordBatch]:
+        yield from table.select(places).to_batches(rows)
 
     return arrow_table(table.schema, batches, layout)
 

@@ -66,7 +66,7 @@ class Metric:
 
     @property
     def floor(self) -> str:
-        """The id of the metric that, if there is one, is the figure of what needs no model."""
+        """The id under which the figure of the trivial predictor is stored, if there is one."""
         return f"trivial_{self.id}"
 
     @property

@@ -1,4 +1,4 @@
-"""Train, then measure what it brought: the fall of the error, a person, released with noise.
+"""Train, then measure the gain: the fall of the error per person, released with noise.
 
 The release has a price of its own. docs/PRIVACY.md, "Fall of the error".
 """

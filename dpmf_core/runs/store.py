@@ -100,7 +100,7 @@ class Store(RunFile):
         """Each run from the store, or from the package without its model; None if neither has it.
 
         It opens no data. The store identifies a run by its data's bytes, so it finds nothing for
-        data that this process has not opened yet. Raises BadInput of the data.
+        data that this process has not opened yet. Raises BadInput if the data cannot be opened.
         """
         keys = _known_keys(specs)
         return [self._find(spec, key) for spec, key in zip(specs, keys, strict=True)]
@@ -132,7 +132,7 @@ class Store(RunFile):
     def whole(self, spec: RunSpec) -> Run | None:
         """A run with its model; None if it is not in the store or is damaged.
 
-        It opens the data. Raises BadInput of the data.
+        It opens the data. Raises BadInput if they cannot be opened.
         """
         try:
             return self.get(run_key(spec, identified_data(spec.data)))
@@ -229,7 +229,7 @@ class Store(RunFile):
 
 
 def _known_keys(specs: Sequence[RunSpec]) -> list[str]:
-    """The runs' keys, "" while their data are not open. Raises BadInput of the data.
+    """The runs' keys, "" while their data are not open. Raises BadInput on unusable data.
 
     The files of each data set are looked at once.
     """

@@ -100,9 +100,9 @@ def _enter(
 
 
 def _receipt_of_earlier_version(record: RunRecord) -> Receipt | None:
-    """A name for a run that has none, which no entry of an account has yet.
+    """A receipt for a run without one, under a name that no account has used. None
 
-    None if its data are gone: then they have no account that could be shown.
+    if the run's data are gone, because then there is no account to show.
     """
     with contextlib.suppress(BadInput):
         data = open_raw(record.spec.data.id)

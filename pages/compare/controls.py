@@ -234,7 +234,7 @@ def _last_valid(
 ) -> dict[str, Any]:
     """Say what is wrong with a box and return the values with its last valid one.
 
-    Raises the error if that is the one at fault. below: a place under each box.
+    Raises the error if the last valid value is at fault. below: a place under each box.
     """
     first = {name: control.first for name, control in CONTROLS.items()}
     last: dict[str, Any] = st.session_state.get(VALID, first)

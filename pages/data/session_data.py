@@ -73,7 +73,7 @@ def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
 def add_item_table(entry: Any, content: bytes, name: str) -> NoReturn:
     """Replace a data set by the same ratings with a public item table, and rerun.
 
-    People and account stay the same. Raise BadInput without a change.
+    People and account stay the same. If it raises BadInput, nothing has changed.
     """
     upload_quota.must_fit_here(len(content))
     new_entry, sentences = _in_turn(

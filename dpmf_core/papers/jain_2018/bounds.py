@@ -13,8 +13,8 @@ from dpmf_core.papers.methods import LOWRANK_ROW, dpfw_as_printed
 from dpmf_core.papers.theory import PLACES, Axis, Bound, Place, bound_claims, place_at
 from dpmf_core.runs.specification import DataSpec
 
-# of the simulated low-rank set, whose entries have standard deviation 1 and are within 5: the
-# nuclear norm over √(n m), and a row's norm over √(its ratings), as entries within 1 have them
+# The simulated low-rank set has entries within 5, of standard deviation 1. For entries within 1:
+# the nuclear norm over √(n m), and a row's norm over √(its ratings).
 NUCLEAR_NORM = math.sqrt(5) / 5
 ENTRY = 1 / 5
 
