@@ -8,10 +8,8 @@ from typing import Any
 
 FOLDER = Path(__file__).parent
 # relative tolerance of what accounting computes, and of the rest
-EXACT, CLOSE = (
-    1e-9,
-    1e-3,
-)
+EXACT = 1e-9
+CLOSE = 1e-3
 EXACTLY = ("epsilon", "ledger", "delta")
 WIDTH = 100
 
@@ -20,13 +18,15 @@ def rounded(value: Any, digits: int) -> Any:
     """A value of JSON with that many significant digits."""
     if isinstance(value, Mapping):
         return {
-            key: rounded(it, 10 if key in EXACTLY else digits)
-            for key, it in value.items()
+            key: rounded(content, 10 if key in EXACTLY else digits)
+            for key, content in value.items()
         }
     if isinstance(value, list | tuple):
-        return [rounded(it, digits) for it in value]
+        return [rounded(content, digits) for content in value]
     if isinstance(value, float):
-        return float(f"{value:.{digits}g}") if math.isfinite(value) else str(value)
+        if math.isfinite(value):
+            return float(f"{value:.{digits}g}")
+        return str(value)
     return value
 
 
@@ -35,16 +35,17 @@ def dumped(value: Any, indent: int = 0) -> str:
     line = json.dumps(value, ensure_ascii=False)
     if len(line) + indent <= WIDTH or not isinstance(value, dict | list) or not value:
         return line
-    inner, outer = " " * (indent + 1), " " * indent
+    inner = " " * (indent + 1)
+    outer = " " * indent
     if isinstance(value, dict):
         parts = [
-            f"{inner}{json.dumps(key, ensure_ascii=False)}: {dumped(it, indent + 1)}"
-            for key, it in value.items()
+            f"{inner}{json.dumps(key, ensure_ascii=False)}: {dumped(content, indent + 1)}"
+            for key, content in value.items()
         ]
         return "{\n" + ",\n".join(parts) + f"\n{outer}}}"
     return (
         "[\n"
-        + ",\n".join(inner + dumped(it, indent + 1) for it in value)
+        + ",\n".join(inner + dumped(content, indent + 1) for content in value)
         + f"\n{outer}]"
     )
 
@@ -59,7 +60,10 @@ def differences(
             if key not in old or key not in new:
                 yield f"{part}: {'new' if key in new else 'gone'}"
             else:
-                within = EXACT if key in EXACTLY else tolerance
+                if key in EXACTLY:
+                    within = EXACT
+                else:
+                    within = tolerance
                 yield from differences(old[key], new[key], part, within)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for at, (one, other) in enumerate(zip(old, new, strict=True)):
@@ -70,9 +74,9 @@ def differences(
 
 def _same(old: Any, new: Any, tolerance: float) -> bool:
     numbers = [
-        it
-        for it in (old, new)
-        if isinstance(it, int | float) and not isinstance(it, bool)
+        side
+        for side in (old, new)
+        if isinstance(side, int | float) and not isinstance(side, bool)
     ]
     if len(numbers) == 2:
         return math.isclose(old, new, rel_tol=tolerance, abs_tol=tolerance / 100)
@@ -81,13 +85,17 @@ def _same(old: Any, new: Any, tolerance: float) -> bool:
 
 def _short(value: Any) -> str:
     text = json.dumps(value, ensure_ascii=False)
-    return text if len(text) <= WIDTH else text[: WIDTH - 1] + "…"
+    if len(text) <= WIDTH:
+        return text
+    return text[: WIDTH - 1] + "…"
 
 
 def read(name: str) -> Any:
     """A golden file; None where there is none."""
     path = FOLDER / name
-    return json.loads(path.read_text("utf-8")) if path.exists() else None
+    if path.exists():
+        return json.loads(path.read_text("utf-8"))
+    return None
 
 
 def write(name: str, value: Any) -> None:

@@ -1,4 +1,4 @@
-"""What every page shows first and in another view: words, controls, tables, figures."""
+"""What every page shows first and in another view: headlines, figures, controls, tables."""
 
 import base64
 import json
@@ -28,20 +28,23 @@ OTHER_VIEWS: dict[str, dict[str, str]] = {
     "ledger": {"from": "claim"},  # on data whose runs come with the package
     "audit": {"attack": "private-bias", "runs": "100", "fault": "small-noise"},
 }
-FIRST_VIEWS = [(it.id, {}) for it in PAGES if not it.for_operator and it.id != "runs"]
+FIRST_VIEWS = [
+    (page.id, {}) for page in PAGES if not page.for_operator and page.id != "runs"
+]
 VIEWS: list[tuple[str, dict[str, str]]] = [*FIRST_VIEWS, *OTHER_VIEWS.items()]
 FEW = 8  # values of a longer row are summed up
-WORDS = {
-    "title",
-    "header",
-    "subheader",
-    "caption",
-    "markdown",
-    "info",
-    "warning",
-    "error",
-    "success",
-}
+HEADLINES = {"title", "header", "subheader"}
+SENTENCES = {"caption", "markdown"}
+NOTICES = {"info", "warning", "error", "success"}
+# of a sentence: a headline, what is bold, a badge or a number
+TELLING = re.compile(
+    r"^#+ .*$"
+    r"|\*\*.+?\*\*"
+    r"|:\w+-badge\[[^\]]*\]"
+    r"|[-+−]?\d+(?:[,.]\d+)*(?:e-?\d+)?%?",
+    re.MULTILINE,
+)
+TARGET_OF_LINK = re.compile(r"\]\([^)]*\)")
 BLOCKS = {"expander", "popover", "form", "tab"}
 # what depends on the machine and the day
 CHANGES = (
@@ -59,7 +62,10 @@ def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
     """A page after its runs, without a browser."""
     page = BY_ID[page_id]
     path = f"{page.folder}/page.py"
-    script = path if page.data_kind is None else behind_sidebar(path)
+    if page.data_kind is None:
+        script = path
+    else:
+        script = behind_sidebar(path)
     state = {game.STATE_KEY: game.Game(seed=1)}  # else it is drawn
     app = app_of(script, state, **(page.query | link))
     settled(app)
@@ -85,11 +91,12 @@ def _nodes(node: Any) -> Iterator[Any]:
 
 
 def _parts(node: Any) -> Iterator[tuple[str, Any]]:
-    kind, proto = getattr(node, "type", ""), getattr(node, "proto", None)
-    if kind in WORDS:
-        # how many depends on what the store has by now
-        if SHIPPED not in str(node.value):
-            yield "words", f"{kind}: {node.value}"
+    kind = getattr(node, "type", "")
+    proto = getattr(node, "proto", None)
+    if kind in HEADLINES | SENTENCES | NOTICES:
+        words = _words(kind, str(node.value))
+        if words is not None:
+            yield "words", words
     elif kind in BLOCKS:
         label = getattr(node, "label", "") or getattr(
             getattr(proto, kind, None), "label", ""
@@ -100,7 +107,7 @@ def _parts(node: Any) -> Iterator[tuple[str, Any]]:
     elif kind in ("dataframe", "arrow_data_frame", "table", "arrow_table"):
         yield "tables", _table(node.value)
     elif kind == "plotly_chart":
-        yield "figures", [_trace(it) for it in json.loads(proto.spec)["data"]]
+        yield "figures", [_trace(trace) for trace in json.loads(proto.spec)["data"]]
     elif kind == "bidi_component":
         yield (
             "figures",
@@ -114,8 +121,27 @@ def _parts(node: Any) -> Iterator[tuple[str, Any]]:
         yield "controls", f"{kind}: {label}"
 
 
+def _words(kind: str, text: str) -> str | None:
+    """What is recorded of a text; None of a sentence without a figure."""
+    if kind in HEADLINES:
+        return f"{kind}: {text}"
+    telling = _telling(text)
+    # how many are shipped depends on what the store has by now
+    if SHIPPED in text or not (telling or kind in NOTICES):
+        return None
+    return f"{kind}: {telling}"
+
+
+def _telling(text: str) -> str:
+    """The headlines, bold words, badges and numbers of a text, in their order."""
+    without_links = TARGET_OF_LINK.sub("]", _still(text))
+    return " … ".join(TELLING.findall(without_links))
+
+
 def _plain(value: Any) -> Any:
-    return list(value) if isinstance(value, list | tuple | set) else value
+    if isinstance(value, list | tuple | set):
+        return list(value)
+    return value
 
 
 def _table(value: Any) -> dict[str, Any]:
@@ -150,18 +176,24 @@ def _array(value: Any) -> Any:
 def _summary(value: Any) -> Any:
     """A value of JSON without long rows and pictures."""
     if isinstance(value, dict):
-        return {name: _summary(it) for name, it in value.items() if name not in UNSEEN}
+        return {
+            name: _summary(inner) for name, inner in value.items() if name not in UNSEEN
+        }
     if isinstance(value, str) and value.startswith(("iVBORw0KGgo", "data:image")):
         return "a picture"
     if not isinstance(value, list) or len(value) <= FEW:
-        return [_summary(it) for it in value] if isinstance(value, list) else value
+        if isinstance(value, list):
+            return [_summary(inner) for inner in value]
+        return value
     picks = sorted({*range(0, len(value), -(-len(value) // (FEW - 1))), len(value) - 1})
     summary = {
         "length": len(value),
         "some": [_summary(value[place]) for place in picks],
     }
     numbers = [
-        it for it in value if isinstance(it, int | float) and not isinstance(it, bool)
+        number
+        for number in value
+        if isinstance(number, int | float) and not isinstance(number, bool)
     ]
     return summary | (
         {"mean": sum(numbers) / len(numbers)} if len(numbers) == len(value) else {}
@@ -171,9 +203,9 @@ def _summary(value: Any) -> Any:
 def _still(value: Any) -> Any:
     """A value of JSON without what depends on the machine and the day."""
     if isinstance(value, dict):
-        return {name: _still(it) for name, it in value.items()}
+        return {name: _still(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [_still(it) for it in value]
+        return [_still(inner) for inner in value]
     if isinstance(value, str):
         for pattern, replacement in CHANGES:
             value = pattern.sub(replacement, value)

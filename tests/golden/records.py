@@ -11,18 +11,19 @@ from tests.golden.files import rounded
 
 # what says when and where a run was made, what follows from the specification, and sentences
 LEFT_OUT = {
-    *(
-        "cached",
-        "created",
-        "curves",
-        "model",
-        "noise",
-        "peak_mb",
-        "public",
-        "seconds",
-        "shape",
-    ),
-    *("spec", "split", "title", "versions"),
+    "cached",
+    "created",
+    "curves",
+    "model",
+    "noise",
+    "peak_mb",
+    "public",
+    "seconds",
+    "shape",
+    "spec",
+    "split",
+    "title",
+    "versions",
 }
 BUDGETS = {
     "one user more or less": {"epsilon": 2.0, "delta": 1e-5},
@@ -36,13 +37,16 @@ BUDGETS = {
 
 def records(kind: type[Algorithm]) -> dict[str, Any]:
     """By budget: a run with the parameters that the algorithm recommends."""
-    data = worlds.low_rank() if kind.task == "ratings" else sample_worlds.blocks()
+    if kind.task == "ratings":
+        data = worlds.low_rank()
+    else:
+        data = sample_worlds.blocks()
     found: dict[str, Any] = {}
     for name, budget in BUDGETS.items():
         spec = RunSpec.parse(data={"id": "golden"}, algorithm=kind.id, budget=budget)
         record = run(spec, input_data=data).record
         fields = {
-            key: it for key, it in record.to_dict().items() if key not in LEFT_OUT
+            key: field for key, field in record.to_dict().items() if key not in LEFT_OUT
         }
         guarantee = fields["guarantee"]
         fields["guarantee"] = {key: guarantee[key] for key in ("status", "unit")}
