@@ -23,10 +23,10 @@ def covering(
     """Of the corners, so many that any two choices (or three) are met together: of 576 11 (26)."""
     names = [name for name, field in fields(kind).items() if choices_of(field)]
     subsets = list(itertools.combinations(names, min(together, len(names))))
-    remaining = [
-        (corner, {(subset, *(corner[name] for name in subset)) for subset in subsets})
-        for corner in corners(kind, shape, seed=together - 2)
-    ]
+    remaining = []
+    for corner in corners(kind, shape, seed=together - 2):
+        met = {(subset, *(corner[name] for name in subset)) for subset in subsets}
+        remaining.append((corner, met))
     unmet = set().union(*(groups for _, groups in remaining))
     chosen: list[dict[str, Any]] = []
     while not chosen or unmet:

@@ -16,18 +16,23 @@ DRAWS = 400_000  # a scale that is 5% off moves the distribution function by 0.0
 FURTHEST = (
     0.005  # that the drawn and the declared one may be apart: chance needs 1 in 10^8
 )
-REACH, STEP = 45.0, 0.005  # of the integration, in units of the noise's scale
+# of the integration, in units of the noise's scale
+REACH = 45.0
+STEP = 0.005
 SHIFTS = (0.2, 0.7, 1.5)  # how far neighbours are apart, in units of the noise's scale
 EPSILONS = (0.0, 0.1, 0.5, 1.0, 2.0)
 ORDERS = (1.5, 2.0, 8.0)
 INTERVAL = 1e-3
-SLACK, RELATIVE = 1e-6, 1e-4  # of the integration
+# of the integration
+SLACK = 1e-6
+RELATIVE = 1e-4
 TINY = 1e-250  # smaller densities are left out: near underflow they are inexact
 
 
 def density(kind: type[AdditiveNoise], points: Floats) -> Floats:
     """The density of one coordinate of noise of scale 1 at equally spaced points (k,)."""
-    log = np.array([kind.log_density(np.array([point])) for point in points])
+    logs = [kind.log_density(np.array([point])) for point in points]
+    log = np.array(logs)
     values: Floats = np.exp(log - log.max())
     values /= values.sum() * (points[1] - points[0])
     return values
@@ -41,7 +46,8 @@ def check_draw(mechanism: AdditiveNoise, seed: int = 0) -> None:
     noise /= mechanism.noise_multiplier * mechanism.sensitivity
     points = np.arange(-REACH, REACH, STEP)
     declared_share = np.cumsum(density(type(mechanism), points)) * STEP
-    drawn_share = np.searchsorted(np.sort(noise), points + STEP / 2) / DRAWS
+    drawn_before = np.searchsorted(np.sort(noise), points + STEP / 2)
+    drawn_share = drawn_before / DRAWS
     apart = float(np.abs(drawn_share - declared_share).max())
     assert apart <= FURTHEST, (
         f"{type(mechanism).__name__} draws other noise than it declares: the distribution functions"

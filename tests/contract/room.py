@@ -27,7 +27,8 @@ class Remote:
     """A curator at the other end of a pipe."""
 
     def __init__(self, shape: Any, pipe: Connection) -> None:
-        self.shape, self._pipe = shape, pipe
+        self.shape = shape
+        self._pipe = pipe
 
     def _ask(self, *question: Any) -> Any:
         self._pipe.send(question)

@@ -22,7 +22,8 @@ CORNERS = (
 
 def permuted(data, blocks):
     order = np.random.default_rng(3).permutation(data.shape.n_units)
-    return split_units({"train": data}, np.array_split(order, min(blocks, len(order))))
+    blocks = min(blocks, len(order))
+    return split_units({"train": data}, np.array_split(order, blocks))
 
 
 PEOPLE = {
@@ -39,8 +40,10 @@ OF_RATINGS = {
 def in_hashed_parts(ratings, n_parts):
     """The same ratings, in parts by the hash of their users."""
     members = Members(ratings.n_users, n_parts)
-    units = [members.of_part(place) for place in range(n_parts)]
-    parts = [Part(ids, rows_of(ratings, ids)) for ids in units]
+    parts = []
+    for place in range(n_parts):
+        ids = members.of_part(place)
+        parts.append(Part(ids, rows_of(ratings, ids)))
     facts = {name: getattr(ratings, name) for name in FACTS}
     return PartitionedRatings(parts, fingerprint=ratings.fingerprint, **facts)
 
@@ -60,19 +63,23 @@ def check_blocks(algorithm, data, folder):
 
 
 def _bits_of_a_fit(algorithm, people):
-    noise = Noise(algorithm.plan(people.shape, 0.3), np.random.SeedSequence(1))
+    plan = algorithm.plan(people.shape, 0.3)
+    noise = Noise(plan, np.random.SeedSequence(1))
     curator = NoisyCurator(people, noise, algorithm.guarantee().assumptions)
-    *_, model = algorithm.fit(curator, Streams(np.random.default_rng(2), 3))
+    rng = Streams(np.random.default_rng(2), 3)
+    *_, model = algorithm.fit(curator, rng)
     return as_bits({**model.arrays, **model.settings})
 
 
 def proven(case):
     """A few of the corners in which an algorithm has a proof, and so speaks to a curator."""
     kind, home = case
-    algorithms = [
-        kind(**parameters) for parameters in all_corners(kind, home.world().shape, 0)
-    ]
-    some = [one for one in algorithms if one.guarantee().has_epsilon]
+    shape = home.world().shape
+    some = []
+    for parameters in all_corners(kind, shape, 0):
+        algorithm = kind(**parameters)
+        if algorithm.guarantee().has_epsilon:
+            some.append(algorithm)
     return some[:: max(1, len(some) // CORNERS)]
 
 
@@ -80,7 +87,9 @@ CURATOR_CASES = [case for case in CASES if proven(case)]
 
 
 def data_of(home):
-    return worlds.low_rank(n_users=90, n_items=17) if home is RATINGS else home.world()
+    if home is RATINGS:
+        return worlds.low_rank(n_users=90, n_items=17)
+    return home.world()
 
 
 in_corners = pytest.mark.parametrize(

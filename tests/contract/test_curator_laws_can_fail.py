@@ -42,12 +42,8 @@ class Sums(Statistic):
         rows = block.rows
         x = rows.values.astype(np.float64) - rows.shape.mid_range
         norms = np.sqrt(np.bincount(rows.users, x**2, rows.n_users))
-        shrunk = (
-            x
-            * np.minimum(1.0, self.clip * (1 - 1e-9) / np.maximum(norms, 1e-30))[
-                rows.users
-            ]
-        )
+        shares = self.clip * (1 - 1e-9) / np.maximum(norms, 1e-30)
+        shrunk = x * np.minimum(1.0, shares)[rows.users]
         return on_grid(shrunk, self.clip, block.n_units)
 
 
@@ -65,7 +61,8 @@ class ToySums(PrivateAlgorithm):
         return self.statistic.event(level)
 
     def fit(self, curator, rng):
-        sums, n_items = curator.release(self.statistic), curator.shape.n_items
+        sums = curator.release(self.statistic)
+        n_items = curator.shape.n_items
         yield Recommender(curator.shape.bounds, 0.0, sums, np.zeros((n_items, 0)), 0.0)
 
 
@@ -91,13 +88,16 @@ class OneSided(Sums):
 class CentredByTheBlock(Sums):
     def values(self, block):
         values = super().values(block)
-        return values - values.mean() if len(values) else values
+        if len(values):
+            return values - values.mean()
+        return values
 
 
 class EmptyUnitsAdd(Sums):
     def add(self, block, totals):
         super().add(block, totals)
-        totals[0][:] += 2.0**-20 * (np.diff(block.rows.by_user) == 0).sum()
+        is_empty = np.diff(block.rows.by_user) == 0
+        totals[0][:] += 2.0**-20 * is_empty.sum()
 
 
 class DividedByCounts(Sums):
@@ -135,13 +135,13 @@ def test_a_unit_that_moves_too_much_is_caught(kind):
         (DividedByCounts, "not linear"),
     ],
 )
-def test_what_is_no_sum_is_caught(kind, words):
+def test_a_statistic_that_is_no_sum_is_caught(kind, words):
     with pytest.raises(AssertionError, match=words):
         laws.check_sums(toy(kind))
 
 
 @pytest.mark.parametrize("kind", [NumberedInTheBlock, CentredByTheBlock])
-def test_what_depends_on_blocks_is_caught(kind, tmp_path):
+def test_a_statistic_that_depends_on_blocks_is_caught(kind, tmp_path):
     with pytest.raises(AssertionError, match="another model"):
         check_blocks(toy(kind), world(), tmp_path)
 
@@ -174,6 +174,6 @@ class CalledSymmetric(Statistic):
         (lambda: toy(CalledSymmetric), "not symmetric"),
     ],
 )
-def test_the_curator_refuses(make, words):
+def test_the_curator_refuses_a_faulty_question(make, words):
     with pytest.raises(PlanViolation, match=words):
         ask(make(), RATINGS.world())

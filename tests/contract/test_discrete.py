@@ -17,9 +17,9 @@ from dpmf_core.testing.probes import record
 
 
 def takes_discrete(case):
-    leaves = [
-        leaf for leaf, _ in normal_form(case[0]().plan(case[1].world().shape, 1.0))
-    ]
+    kind, home = case
+    plan = kind().plan(home.world().shape, 1.0)
+    leaves = [leaf for leaf, _ in normal_form(plan)]
     return bool(leaves) and all(isinstance(leaf, Gaussian) for leaf in leaves)
 
 
@@ -54,7 +54,8 @@ def test_statistics_lie_on_their_grid_and_are_as_many_as_the_plan_allows(case):
             continue
         for entry in record(algorithm, home.world()).log:
             step, scale = entry.leaf.grid(entry.size)
-            assert isinstance(entry.leaf, DiscreteGaussian) and entry.scale == scale
+            assert isinstance(entry.leaf, DiscreteGaussian)
+            assert entry.scale == scale
             assert entry.size <= algorithm.coordinates(entry.leaf.statistic, shape)
             for part in (*entry.exact, *entry.noisy):
                 assert np.array_equal(part, np.rint(part / step) * step), (

@@ -33,7 +33,8 @@ from dpmf_core.runs.notebook_views import html_of_privacy, html_of_run
 from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.store import Store
 
-USERS, ITEMS = 40, 12
+USERS = 40
+ITEMS = 12
 TIME = re.compile(rb"\d{4}-\d\d-\d\d([T ]\d\d:\d\d(:\d\d(\.\d+)?)?(\+00:00|Z)?)?")
 
 
@@ -51,9 +52,11 @@ class Side:
 
     def say(self, words, code=EXIT_OK):
         """The standard output of a command; DATA, KEY and HERE stand for the side's own."""
-        out, err = io.StringIO(), io.StringIO()
+        out = io.StringIO()
+        err = io.StringIO()
         values = {"DATA": self.data, "HERE": str(self.folder)}
-        values |= {"KEY": self.key} if "KEY" in words else {}
+        if "KEY" in words:
+            values["KEY"] = self.key
         for name, value in values.items():
             words = words.replace(name, value)
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
@@ -73,11 +76,11 @@ class Side:
 def table(seed, each, first):
     """Every item is rated, whatever the seed; the first lines are not as they should be."""
     rng = np.random.default_rng(seed)
-    rows = [
-        (f"u{user:02}" if user else first, f"film{item:02}", str(rng.integers(1, 6)))
-        for user in range(USERS)
-        for item in (user + np.arange(each + user % 3)) % ITEMS
-    ]
+    rows = []
+    for user in range(USERS):
+        for item in (user + np.arange(each + user % 3)) % ITEMS:
+            stars = str(rng.integers(1, 6))
+            rows.append((f"u{user:02}" if user else first, f"film{item:02}", stars))
     broken = [("u05", "film03", "?")] * (each - 5)
     return pd.DataFrame(rows + broken, columns=["user", "item", "rating"])
 
@@ -104,9 +107,8 @@ def recommender(side):
     model = PrivateRecommender(
         epsilon=2.0, delta=1e-4, bounds=(1, 5), items=items, random_state=0
     )
-    return pickle.dumps(
-        model.fit(frame[["user", "item"]], frame["rating"]).forget_people()
-    )
+    model.fit(frame[["user", "item"]], frame["rating"])
+    return pickle.dumps(model.forget_people())
 
 
 def nmf(side):
@@ -122,7 +124,8 @@ def account_entries(side):
 
 def shown_run(side):
     run = find_stored(side.key)
-    return repr(run) + html_of_run(run) + repr(run.record) + html_of_privacy(run.record)
+    of_record = repr(run.record) + html_of_privacy(run.record)
+    return repr(run) + html_of_run(run) + of_record
 
 
 def swept(side):
@@ -301,12 +304,15 @@ def as_bytes(export):
             for name, part in sorted(export.items())
         ]
         return b"\n".join(parts)
-    content = export if isinstance(export, bytes) else str(export).encode()
+    if isinstance(export, bytes):
+        content = export
+    else:
+        content = str(export).encode()
     return TIME.sub(b"TIME", content)
 
 
 @pytest.mark.parametrize("name", EXPORTS)
-def test_two_data_sets_of_one_shape_leave_alike(name, exports):
+def test_exports_of_two_data_sets_of_one_shape_are_alike(name, exports):
     one, other = exports[name]
     if one != other:
         pairs = enumerate(zip_longest(one, other))

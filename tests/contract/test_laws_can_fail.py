@@ -5,6 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.base import Algorithm
@@ -31,19 +32,23 @@ class ItemSums(Algorithm):
         return Recommender(data.bounds, data.shape.mid_range, noisy, none, 0.0)
 
     def fit(self, curator, rng):
-        data, noise = curator.rows, curator._noise
+        data = curator.rows
+        noise = curator._noise
         x = data.values.astype(np.float64) - data.shape.mid_range
         norms = np.sqrt(np.bincount(data.users, x**2, data.n_users))
-        x *= np.minimum(1.0, CLIP / np.maximum(norms, 1e-30))[data.users]
+        shares = CLIP / np.maximum(norms, 1e-30)
+        x *= np.minimum(1.0, shares)[data.users]
         sums = np.bincount(data.items, x, data.n_items)
-        yield self.outgoing(noise.vector("sums", sums, sensitivity=CLIP), data)
+        noisy = noise.vector("sums", sums, sensitivity=CLIP)
+        yield self.outgoing(noisy, data)
 
 
 class NeighbourhoodMean(ItemSums):
     """Locality: an offset of every item from all users' raw ratings reaches each user's own row."""
 
     def outgoing(self, noisy, data):
-        raw = np.bincount(data.items, data.values, data.n_items) / max(len(data), 1)
+        sums = np.bincount(data.items, data.values, data.n_items)
+        raw = sums / max(len(data), 1)
         none = np.zeros((data.n_items, 0))
         return _Gossip(data.bounds, data.shape.mid_range, noisy, none, 0.0, raw=raw)
 
@@ -75,14 +80,15 @@ def test_locality_catches_gossip():
 @pytest.mark.parametrize("form", [np.int64, np.int32, np.bool_])
 def test_noise_on_whole_numbers_is_not_cut_off(form):
     """np.bincount of nothing is an integer array; its noise must stay real."""
-    counts, real = np.zeros(50, form), np.zeros(50)
-    noisy, same = (
-        Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector(
-            "statistic", values, sensitivity=1.0
-        )
-        for values in (counts, real)
+    counts = np.zeros(50, form)
+    real = np.zeros(50)
+    noisy = Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector(
+        "statistic", counts, sensitivity=1.0
     )
-    np.testing.assert_allclose(noisy, same, rtol=1e-6)
+    same = Noise(Gaussian(1.0), np.random.SeedSequence(0)).vector(
+        "statistic", real, sensitivity=1.0
+    )
+    assert_allclose(noisy, same, rtol=1e-6)
 
 
 class EachRowForItself(OneShotNMF):
@@ -92,7 +98,8 @@ class EachRowForItself(OneShotNMF):
         # which no algorithm can reach from a process of its own
         (block,) = curator._people.blocks
         rows = replace(block.rows, people=None)
-        yield from super().fit(NoisyCurator(in_memory(rows), curator._noise), rng)
+        without_people = NoisyCurator(in_memory(rows), curator._noise)
+        yield from super().fit(without_people, rng)
 
 
 @pytest.mark.parametrize(

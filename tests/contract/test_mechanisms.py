@@ -56,16 +56,18 @@ def test_a_new_mechanism_is_one_class(toy):
     """The laws hold, and calibration, ledger and draw know it without another line."""
     check_draw(mechanism_of(toy))
     check_account(toy)
-    level = calibrate(
-        lambda level: toy(level, "sums", 3.0), Budget(epsilon=0.8, delta=1e-9)
-    )
-    assert epsilon(toy(level, "sums", 3.0), 1e-9) == pytest.approx(0.8, rel=1e-3)
+
+    def plan_at(level):
+        return toy(level, "sums", 3.0)
+
+    level = calibrate(plan_at, Budget(epsilon=0.8, delta=1e-9))
+    event = plan_at(level)
+    assert epsilon(event, 1e-9) == pytest.approx(0.8, rel=1e-3)
     assert level == pytest.approx(1 / 0.8, rel=1e-3)  # pure: 1 / z
-    noise = Noise(toy(level, "sums", 3.0), np.random.SeedSequence(0))
+    noise = Noise(event, np.random.SeedSequence(0))
     noise_vector = noise.vector("sums", np.zeros(20_000), sensitivity=3.0)
-    assert np.std(noise_vector) == pytest.approx(
-        3.0 * level * math.pi / math.sqrt(3), rel=0.02
-    )
+    expected = 3.0 * level * math.pi / math.sqrt(3)
+    assert np.std(noise_vector) == pytest.approx(expected, rel=0.02)
 
 
 def faulty_kind(base, **parts):

@@ -38,22 +38,21 @@ def check_room(algorithm, home, room):
     people = in_memory(home.world(), 2)
     plan = algorithm.plan(people.shape, 1.0)
     facts = algorithm.guarantee().assumptions
-    here, there = (
-        NoisyCurator(people, Noise(plan, np.random.SeedSequence(1)), facts)
-        for _ in range(2)
-    )
+    here = NoisyCurator(people, Noise(plan, np.random.SeedSequence(1)), facts)
+    there = NoisyCurator(people, Noise(plan, np.random.SeedSequence(1)), facts)
     elsewhere = room.fit(algorithm, there, 2, 3)
     with single_threaded_blas:
-        models = list(algorithm.fit(here, Streams(np.random.default_rng(2), 3)))
-    assert [as_bits(it.arrays) for it in models] == [
-        as_bits(it.arrays) for it in elsewhere
+        rng = Streams(np.random.default_rng(2), 3)
+        models = list(algorithm.fit(here, rng))
+    assert [as_bits(model.arrays) for model in models] == [
+        as_bits(model.arrays) for model in elsewhere
     ]
     assert facts or not room.rows_seen, "rows came through the pipe"
 
 
 @in_corners
 @pytest.mark.parametrize("case", CURATOR_CASES, ids=case_name)
-def test_fits_where_no_rows_are(case, corners, room):
+def test_an_algorithm_fits_in_a_process_without_rows(case, corners, room):
     for algorithm in proven(case)[corners]:
         check_room(algorithm, case[1], room)
 
@@ -68,11 +67,12 @@ class Reaching(PrivateBias):
 
 def fit_in(room, algorithm):
     people = in_memory(RATINGS.world())
-    noise = Noise(algorithm.plan(people.shape, 1.0), np.random.SeedSequence(1))
+    plan = algorithm.plan(people.shape, 1.0)
+    noise = Noise(plan, np.random.SeedSequence(1))
     room.fit(algorithm, NoisyCurator(people, noise), 2, 3)
 
 
-def test_what_reaches_for_rows_fails_in_the_room(room):
+def test_an_algorithm_that_reaches_for_rows_fails_in_that_process(room):
     with pytest.raises(RuntimeError):
         fit_in(room, Reaching())
     fit_in(room, PrivateBias())

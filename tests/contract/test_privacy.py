@@ -71,11 +71,10 @@ FEW = [
 )
 def test_no_bound_counts_more_items_than_there_are(name, parameters):
     """Users may give more entries than there are items; still every bound is reached."""
-    biting = (
-        {"rank": 2, "clip_norm": 0.05, "rating_clip": 0.1, "steps": 2}
-        if "als" in name
-        else {"rank": 2, "row_clip": 0.1}
-    )
+    if "als" in name:
+        biting = {"rank": 2, "clip_norm": 0.05, "rating_clip": 0.1, "steps": 2}
+    else:
+        biting = {"rank": 2, "row_clip": 0.1}
     algorithm = REGISTRY[name](**{**biting, **parameters}, ratings_per_user=100)
     shares = laws.check_sensitivity(algorithm, level=0.01) | laws.check_sensitivity(
         algorithm, RATINGS.crowd(), level=0.01
@@ -90,6 +89,5 @@ def test_the_own_row_of_an_empty_unit_is_zero(case):
     home = case[1]
     for algorithm in proven(case):
         model = blind(algorithm, home.world()).model
-        assert not any(
-            np.asarray(side).any() for side in home.own_rows(model, home.nobody())
-        )
+        for side in home.own_rows(model, home.nobody()):
+            assert not np.asarray(side).any()

@@ -1,7 +1,7 @@
 """The number of threads changes no algorithm's result."""
 
-import numpy as np
 import pytest
+from numpy.testing import assert_array_equal
 from threadpoolctl import threadpool_limits
 
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
@@ -32,9 +32,7 @@ def test_threads_change_no_result(kind, monkeypatch):
         with threadpool_limits(threads):
             runs.append(run(spec))
     one, three = runs
-    assert (
-        one.arrays.keys() == three.arrays.keys()
-        and one.record.curves == three.record.curves
-    )
+    assert one.arrays.keys() == three.arrays.keys()
+    assert one.record.curves == three.record.curves
     for name, array in one.arrays.items():
-        np.testing.assert_array_equal(array, three.arrays[name])
+        assert_array_equal(array, three.arrays[name])

@@ -5,6 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.random import SeedSequence
+from numpy.testing import assert_allclose, assert_array_equal
 
 import dpmf
 from dpmf_core.algorithms import PrivateAlgorithm, build, find, without_noise
@@ -34,7 +35,8 @@ def predictions(model, data):
     """What a model says, whatever the signs and the order of its factors."""
     if isinstance(data, Ratings):
         return np.asarray(model.predict(model.personal(data), data.users, data.items))
-    return np.asarray(model.personal(data).coefficients @ model.basis)
+    coefficients = model.personal(data).coefficients
+    return np.asarray(coefficients @ model.basis)
 
 
 @private
@@ -54,12 +56,16 @@ def test_it_is_the_limit_of_vanishing_noise(case):
         }
         if choices.get("start") == "spectral":
             choices.pop("start")
-        few = {"steps": 3} if "steps" in fields(kind) else {}
+        if "steps" in fields(kind):
+            few = {"steps": 3}
+        else:
+            few = {}
         algorithm = build(kind.id, choices | few, world.shape, None, noise=False)
         exact = record(algorithm, world)
         noisy = record(kind(**algorithm.model_dump()), world, level=HARDLY_ANY)
-        here, there = predictions(exact.model, world), predictions(noisy.model, world)
-        np.testing.assert_allclose(here, there, atol=2e-3, err_msg=str(choices))
+        here = predictions(exact.model, world)
+        there = predictions(noisy.model, world)
+        assert_allclose(here, there, atol=2e-3, err_msg=str(choices))
 
 
 @private
@@ -68,19 +74,19 @@ def test_it_releases_nothing_and_repeats_itself_in_every_corner(case):
     world = home.world()
     for corner in covering(kind, world.shape):
         algorithm = without_noise(kind)(**corner)
-        one, again = (
-            fit(algorithm, world, Recorder(NOTHING, SeedSequence(at))) for at in (0, 1)
-        )
+        one = fit(algorithm, world, Recorder(NOTHING, SeedSequence(0)))
+        again = fit(algorithm, world, Recorder(NOTHING, SeedSequence(1)))
         assert not one.log
         assert not one.ledger
         home.assert_sound(one.model, world)
         for name, array in one.shared.items():
-            np.testing.assert_array_equal(array, again.shared[name])
+            assert_array_equal(array, again.shared[name])
 
 
 @private
 def test_its_plan_and_its_guarantee_are_empty(case):
-    kind, shape = case[0], case[1].world().shape
+    kind, home = case
+    shape = home.world().shape
     spec = RunSpec.of(dataset="small", algorithm=kind.id, noise="none")
     ready = prepare(spec, shape)
     assert not normal_form(ready.plan)
@@ -119,7 +125,9 @@ def numbers_called_epsilon(value, inside=False):
             for here, part in named
             for number in numbers_called_epsilon(part, here)
         ]
-    return [value] if inside and isinstance(value, int | float) else []
+    if inside and isinstance(value, int | float):
+        return [value]
+    return []
 
 
 def test_no_record_and_no_export_carries_an_epsilon():
@@ -143,12 +151,18 @@ def test_a_sweep_runs_private_methods_once_without_noise_and_says_so():
         {"dataset": "small", "noise": "none"}, methods=methods, seeds=(0, 1)
     )
     points = sweep.points()
-    assert [(it.label, it.epsilon) for it in points[:2]] == [
+    assert [(point.label, point.epsilon) for point in points[:2]] == [
         ("spectral, without noise", None),
         ("als", None),
     ]
-    assert [it.spec.without_noise for it in points] == [True, False, True, False]
+    without_noise = [point.spec.without_noise for point in points]
+    assert without_noise == [True, False, True, False]
     both = with_open(methods)
-    assert [it.name for it in both] == ["spectral", "als", "spectral, without noise"]
+    names = [style.name for style in both]
+    assert names == [
+        "spectral",
+        "als",
+        "spectral, without noise",
+    ]
     with pytest.raises(BadInput, match="epsilon"):
         Sweep.of({"dataset": "small", "noise": "none", "epsilon": 1.0}, methods=methods)
