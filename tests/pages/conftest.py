@@ -35,7 +35,8 @@ def fresh_store(folder):
     Word vectors of public documents, which take seconds to learn, are the whole session's.
     """
     session = next(
-        (it for it in folder.parents if it.name.startswith("pytest-")), folder.parent
+        (parent for parent in folder.parents if parent.name.startswith("pytest-")),
+        folder.parent,
     )
     (session / "words").mkdir(exist_ok=True)
     (folder / "words").symlink_to(session / "words")

@@ -39,7 +39,9 @@ def page_at(path: str) -> Page:
 def behind_sidebar(path: str) -> str:
     """A script that draws the sidebar, if there is one, and then the page at `pages/...`."""
     kind = page_at(path).data_kind
-    sidebar = "" if kind is None else f"sidebar.draw({kind!r})\n"
+    sidebar = ""
+    if kind is not None:
+        sidebar = f"sidebar.draw({kind!r})\n"
     return (
         "import runpy\nfrom pages.kit import sidebar\nfrom pages.kit.running import runs\n"
         f"{sidebar}with runs.following():\n"
@@ -51,12 +53,10 @@ def app_of(
     script: str, state: Mapping[str, Any] | None = None, **address: str
 ) -> AppTest:
     """A script, or the page at `pages/....py`, with this session state and address; not drawn."""
-    is_file = script.endswith(".py")
-    app = (
-        AppTest.from_file(str(ROOT / "pages" / script))
-        if is_file
-        else AppTest.from_string(script)
-    )
+    if script.endswith(".py"):
+        app = AppTest.from_file(str(ROOT / "pages" / script))
+    else:
+        app = AppTest.from_string(script)
     app.default_timeout = WAIT
     for name, value in (state or {}).items():
         app.session_state[name] = value
@@ -98,8 +98,8 @@ def words(app: AppTest) -> str:
 
 def frames(app: AppTest) -> list[pd.DataFrame]:
     """The tables of a page as they are read: first those that scroll, then those of words."""
-    tables = (it.value.map(_as_read).rename(columns=_as_read) for it in app.table)
-    return [*(it.value for it in app.dataframe), *tables]
+    tables = (table.value.map(_as_read).rename(columns=_as_read) for table in app.table)
+    return [*(frame.value for frame in app.dataframe), *tables]
 
 
 def _as_read(text: str) -> str:
@@ -128,7 +128,9 @@ def components(app: AppTest, name: str) -> list[dict[str, Any]]:
 def headline(app: AppTest) -> str:
     """What the first view of Explore says at the epsilon that is chosen, sentence included."""
     story = component(app, "hero")
-    (point,) = [it for it in story["points"] if it["epsilon"] == story["epsilon"]]
+    (point,) = [
+        point for point in story["points"] if point["epsilon"] == story["epsilon"]
+    ]
     return f"{point['title']}\n{point['sentence']}"
 
 
@@ -143,7 +145,9 @@ def run_until(app: AppTest, condition: Callable[[], object]) -> AppTest:
     while not condition():
         assert not app.exception, [error.value for error in app.exception]
         jobs = engine().jobs()
-        drawings = 0 if jobs else drawings + 1
+        drawings += 1
+        if jobs:
+            drawings = 0
         assert drawings < MOST_DRAWINGS, words(app)[:1000]
         for job in jobs:
             assert job.wait(WAIT), "the run did not finish"
@@ -191,26 +195,23 @@ def _heading_levels(node: Any) -> Iterator[int]:
 
 def _waits(app: AppTest) -> bool:
     """Whether the page, or the sidebar's total, waits for runs."""
-    if any(odometer.WHOLE_PLAN in it.value for it in app.caption):
+    if any(odometer.WHOLE_PLAN in caption.value for caption in app.caption):
         return True
     has_list = "runs.followed" in app.session_state  # which has no `get`
     watches = has_list and app.session_state["runs.followed"]
     app.session_state["runs.followed"] = []
-    return bool(watches) or any(
-        str(button.key).endswith(".cancel") for button in app.button
-    )
+    keys = [str(button.key) for button in app.button]
+    return bool(watches) or any(key.endswith(".cancel") for key in keys)
 
 
 def everything_asked(app: AppTest) -> AppTest:
     """The page on private data after each of its buttons with a price was pressed."""
     for _ in range(8):
-        button = next(
-            (it for it in app.button if ".buy." in str(it.key) and not it.disabled),
-            None,
-        )
-        if button is None:
+        prices = [button for button in app.button if ".buy." in str(button.key)]
+        enabled = [button for button in prices if not button.disabled]
+        if not enabled:
             return app
-        button.click()
+        enabled[0].click()
         settled(app)
     raise AssertionError("there are buttons without end")
 
@@ -218,18 +219,16 @@ def everything_asked(app: AppTest) -> AppTest:
 def widget_of(widgets: Iterable[Any], key: str) -> Any:
     """The widget that shows the session's value under a key, which may have a number after it."""
     return next(
-        it for it in widgets if re.fullmatch(rf"{re.escape(key)}\.\d+", str(it.key))
+        widget
+        for widget in widgets
+        if re.fullmatch(rf"{re.escape(key)}\.\d+", str(widget.key))
     )
 
 
 def let_go(app: AppTest, epsilon: object, key: str = "sidebar.slider") -> WidgetStates:
     """What a browser says when the handle of epsilon's slider is released there."""
     states = app._tree.get_widget_states()
-    slider_id = next(
-        it.proto.id
-        for it in app.get("bidi_component")
-        if it.proto.id.endswith(f"-{key}")
-    )
+    slider_id = _slider(app, key).id
     event = json.dumps({"event": "released", "value": epsilon})
     states.widgets.add(
         id=f"$$STREAMLIT_INTERNAL_KEY_{slider_id}__events", json_trigger_value=event
@@ -239,9 +238,13 @@ def let_go(app: AppTest, epsilon: object, key: str = "sidebar.slider") -> Widget
 
 def slider_epsilon(app: AppTest) -> float:
     """Where the handle of epsilon's slider stands."""
-    slider = next(
-        it
-        for it in app.get("bidi_component")
-        if it.proto.id.endswith("-sidebar.slider")
-    )
-    return float(json.loads(slider.proto.json)["now"]["epsilon"])
+    slider = _slider(app, "sidebar.slider")
+    return float(json.loads(slider.json)["now"]["epsilon"])
+
+
+def _slider(app: AppTest, key: str) -> Any:
+    """What the server sent to a slider."""
+    for element in app.get("bidi_component"):
+        if element.proto.id.endswith(f"-{key}"):
+            return element.proto
+    raise AssertionError(f"there is no slider {key}")

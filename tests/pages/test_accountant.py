@@ -67,10 +67,9 @@ def test_a_stored_run_is_accounted_from_its_ledger():
     engine().store.put(run)
     app = ran(app)
     assert app.title[0].value.endswith("cost ε = 2.00")
-    assert "(δ = 1e-5, per user, add/remove, exact)" in words(
-        app
-    ) and "PROVEN" in words(app)
-    (releases,) = [it for it in frames(app) if "noise scale" in it.columns]
+    assert "(δ = 1e-5, per user, add/remove, exact)" in words(app)
+    assert "PROVEN" in words(app)
+    (releases,) = [frame for frame in frames(app) if "noise scale" in frame.columns]
     assert releases["sensitivity"].tolist() == [
         row.sensitivity for row in run.record.ledger
     ]
@@ -80,7 +79,10 @@ def stored_run(seed=4):
     """A run as the store keeps it; only what it spent matters here."""
     budget = {"epsilon": 2.0, "delta": 1e-5}
     spec = RunSpec.parse(
-        data={"id": "cinema"}, algorithm="dpals", budget=budget, seed=seed
+        data={"id": "cinema"},
+        algorithm="dpals",
+        budget=budget,
+        seed=seed,
     )
     ready = prepare(spec, Shape(20_000, 400, (0.5, 5.0)))
     privacy = PrivacyRecord.of(
@@ -120,7 +122,8 @@ def test_figures_agree_with_the_accountant(event):
     ]
     once = totals["epsilon"].iloc[0]
     curve = ledger.deltas(event, once)
-    assert len(curve) >= 10 and curve["delta"].is_monotonic_decreasing
+    assert len(curve) >= 10
+    assert curve["delta"].is_monotonic_decreasing
     assert (curve.loc[curve["epsilon"] > once, "delta"] < 1e-6).all()
     assert (curve.loc[curve["epsilon"] < once, "delta"] > 1e-6).all()
 
@@ -129,7 +132,10 @@ def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says():
     """Gaussian releases of mu each compose to mu times the root of their number."""
     delta = 1e-5
     spec = RunSpec.of(
-        dataset="cinema-small", algorithm="spectral", epsilon=2.0, delta=delta
+        dataset="cinema-small",
+        algorithm="spectral",
+        epsilon=2.0,
+        delta=delta,
     )
     each = epsilon_of_each(spec, Shape(2000, 200, (1.0, 5.0)), 15)
     exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
@@ -141,7 +147,12 @@ def test_fifteen_models_at_a_total_of_two_have_what_gaussian_composition_says():
 
 def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it():
     app = page(
-        PLAN, models="3", years="5", total="2", dataset="cinema", algorithm="dpals"
+        PLAN,
+        models="3",
+        years="5",
+        total="2",
+        dataset="cinema",
+        algorithm="dpals",
     )
     delta = app.session_state["sidebar.delta"]
     exact = gaussian_epsilon(gaussian_mu(2.0, delta) / math.sqrt(15), delta)
@@ -151,7 +162,8 @@ def test_many_models_are_answered_with_what_each_keeps_and_ways_to_it():
     assert "ε = 2.00 in total (δ = " in words(app)
     assert certainty_at(2.0, delta).verdict() in words(app)
     measured = re.search(r"keeps (\d+)% to (\d+)%", words(app))
-    assert measured is not None and int(measured[1]) < int(measured[2]) <= 100
+    assert measured is not None
+    assert int(measured[1]) < int(measured[2]) <= 100
     app.button(key="accountant.next.explore").click()
     app.run()
     assert app.session_state["sidebar.epsilon"] == pytest.approx(exact, rel=0.01)
@@ -167,13 +179,15 @@ def show(app, view):
 
 
 def test_each_view_shows_its_own_part_alone():
-    plan, account = page(PLAN), page()
-    assert not plan.segmented_control and not plan.get("arrow_data_frame")
+    plan = page(PLAN)
+    account = page()
+    assert not plan.segmented_control
+    assert not plan.get("arrow_data_frame")
     assert plan.title[0].value.startswith("15 models over 5 years")
     assert account.title[0].value.startswith("Example: ")
-    assert not any(
-        ".next." in str(it.key) or "models" in it.label for it in account.button
-    )
+    for button in account.button:
+        assert ".next." not in str(button.key)
+        assert "models" not in button.label
 
 
 def test_what_is_entered_in_one_view_is_kept_while_the_other_is_shown():
@@ -189,7 +203,8 @@ def test_what_is_entered_in_one_view_is_kept_while_the_other_is_shown():
     title = ran(app).title[0].value
     show(app, "")
     assert app.title[0].value.startswith("28 models over 7 years at a total of 3")
-    assert "models" in app.query_params and "from" not in app.query_params
+    assert "models" in app.query_params
+    assert "from" not in app.query_params
     show(app, "ledger")
     assert app.title[0].value == title
     assert (

@@ -107,7 +107,8 @@ def test_no_address_means_two_pages_and_every_section_has_a_first_one():
     for section in SECTIONS:
         assert page_meant(section) is first_page(section)
     assert page_of("explore", "compare-methods") is page_of("explore", "compare")
-    assert page_of("learn", "topics") is page_of("explore", "nothing") is None
+    assert page_of("learn", "topics") is None
+    assert page_of("explore", "nothing") is None
 
 
 @pytest.mark.parametrize(

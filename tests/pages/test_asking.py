@@ -22,7 +22,8 @@ def page():
 
 def test_a_run_that_ends_while_results_are_taken_is_shown(monkeypatch):
     """Runs may end after results were collected and before the page asks what goes on."""
-    take, looks = runs.RunRequest.collect, list[int]()
+    take = runs.RunRequest.collect
+    looks = list[int]()
 
     def collect_before_the_end(request, whole):
         looks.append(len(request.jobs))

@@ -38,11 +38,13 @@ def test_the_promised_and_the_shown_epsilon_are_two_bars_before_the_table():
     app = page("private-bias", 200)
     table = frames(app)[-1]
     (promised, shown), texts, alt = bars(app)
-    assert texts[0] == table["ε"].iloc[0] == "≤ 2.00" and promised == pytest.approx(
-        2, abs=0.01
-    )
-    assert texts[1] in set(table["ε"]) and texts[1] == f"≥ {shown:.2f}"
-    assert f"promised {texts[0]}" in alt and f"the attack shows {texts[1]}" in alt
+    assert texts[0] == "≤ 2.00"
+    assert table["ε"].iloc[0] == "≤ 2.00"
+    assert promised == pytest.approx(2, abs=0.01)
+    assert texts[1] in set(table["ε"])
+    assert texts[1] == f"≥ {shown:.2f}"
+    assert f"promised {texts[0]}" in alt
+    assert f"the attack shows {texts[1]}" in alt
     kinds = [element.type for element in app.main]
     assert kinds.index("plotly_chart") < kinds.index("table")
     assert app.title[0].value.count(f"ε {texts[1]}") == 1
@@ -61,23 +63,34 @@ def test_what_proves_nothing_shows_no_promise():
     app = page("sketch", 40)
     assert frames(app)[-1]["ε"].iloc[0] == "none"
     (promised, _), texts, alt = bars(app)
-    assert promised == 0 and texts[0] == "nothing is proved" and texts[0] in alt
+    assert promised == 0
+    assert texts[0] == "nothing is proved"
+    assert texts[0] in alt
 
 
 def test_a_proof_for_one_value_promises_nothing_for_a_whole_person():
     app = page("input-perturbation", 40, **{"unit.input-perturbation": "user"})
     (promised, _), texts, _ = bars(app)
-    assert promised == 0 and texts[0] == "nothing is proved for one user"
+    assert promised == 0
+    assert texts[0] == "nothing is proved for one user"
     assert app.title[0].value.endswith("is proved, for one value only")
 
 
 def test_what_a_lesson_fixes_stays_whatever_the_browser_says():
     link = LessonLink.parse(
         page="audit",
-        query={"attack": "private-bias", "runs": "40", "fault": "unlisted-release"},
+        query={
+            "attack": "private-bias",
+            "runs": "40",
+            "fault": "unlisted-release",
+        },
         locked=("page",),
     )
-    state = {"lesson.link": link, "audit.runs": 5000, "audit.algorithm": "dpals"}
+    state = {
+        "lesson.link": link,
+        "audit.runs": 5000,
+        "audit.algorithm": "dpals",
+    }
     app = app_of("audit/page.py", state, fault="none")
     after_audit(app)
     assert app.number_input(key="audit.runs").value == 40
@@ -103,12 +116,14 @@ def test_the_game_has_a_name_above_each_chart_and_four_equal_buttons():
         kinds = [element.type for element in column.children.values()]
         assert kinds[:2] == ["subheader", "plotly_chart"]
         assert column.subheader[0].value == name
-    buttons = [it for it in app.button if str(it.key).startswith("audit.game.")]
-    assert [it.label for it in buttons] == [
+    buttons = [
+        button for button in app.button if str(button.key).startswith("audit.game.")
+    ]
+    assert [button.label for button in buttons] == [
         f"{name} joined" for name in ("Ada", "Ben", "Cleo", "Nobody")
     ]
-    assert {it.proto.id for it in buttons}.isdisjoint(
-        it.proto.id for column in app.columns for it in column.button
+    assert {button.proto.id for button in buttons}.isdisjoint(
+        button.proto.id for column in app.columns for button in column.button
     )
 
 
@@ -116,7 +131,8 @@ def test_the_verdict_names_the_round_the_answer_and_the_best_attackers_guess():
     game = Game(1)
     app = app_of("audit/page.py", {STATE_KEY: game}).run()
     names = ("Ada", "Ben", "Cleo", "nobody")
-    first, second = game.round(0), game.round(1)
+    first = game.round(0)
+    second = game.round(1)
     app.button(key=f"audit.game.{first.answer}").click().run()
     assert app.success[0].value == (
         f"Round 1: right, it was {names[first.answer]}. The best attacker said"
@@ -124,7 +140,8 @@ def test_the_verdict_names_the_round_the_answer_and_the_best_attackers_guess():
     )
     wrong = (second.answer + 1) % len(names)
     app.button(key=f"audit.game.{wrong}").click().run()
-    assert not app.success and app.warning[0].value == (
+    assert not app.success
+    assert app.warning[0].value == (
         f"Round 2: wrong. You said {names[wrong]}, it was {names[second.answer]}. The best attacker"
         f" said {names[second.best_guess]}."
     )
@@ -155,9 +172,9 @@ def test_the_game_counts_what_was_right_and_tells_epsilon_only_at_the_end(seed):
     if game.epsilon is not None:
         assert f"**{best_score(game.epsilon, DELTA):.0%}**" in words(app)
     else:  # the best player always wins without noise
-        assert game.best_score == ROUNDS and right == ROUNDS - 1
+        assert game.best_score == ROUNDS
+        assert right == ROUNDS - 1
     app.button(key="audit.game.again").click()
     app.run()
-    assert (
-        app.session_state[STATE_KEY].guesses == [] and "attack" not in app.query_params
-    )
+    assert app.session_state[STATE_KEY].guesses == []
+    assert "attack" not in app.query_params

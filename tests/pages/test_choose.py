@@ -74,7 +74,9 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
         for kind in REGISTRY.values()
         if re.search(rf"(Use|:) {re.escape(kind.title)}(,| at) ", title)
     }
-    whole = [name for name, it in method.model_fields.items() if it.annotation is int]
+    whole = [
+        name for name, field in method.model_fields.items() if field.annotation is int
+    ]
     tuned = {f"p.{name}": "2" for name in whole[:1]}  # as Tune writes it
     reloaded = opened(**{**app.query_params, **tuned})
     assert reloaded.title[0].value == title
@@ -92,13 +94,14 @@ def test_an_answer_survives_a_reload_and_is_taken_away(tmp_path):
         text=True,
     )
     record = json.loads(done.stdout)
-    budget, parameters = record["spec"]["budget"], record["spec"]["parameters"]
+    budget = record["spec"]["budget"]
+    parameters = record["spec"]["parameters"]
     assert parameters == {name.removeprefix("p."): 2 for name in tuned}
     assert tuned.items() <= dict(taken.query_params).items()
     assert f"ε = {budget['epsilon']:g}:" in title
     assert f"at ε = {budget['epsilon']:g} on" in taken.title[0].value
     assert record["spec"]["data"]["id"] == SMALL
-    labels = {it.proto.label for it in taken.get("download_button")}
+    labels = {button.proto.label for button in taken.get("download_button")}
     assert {"Page to print", "Notebook"} <= labels
 
 
@@ -116,16 +119,16 @@ def test_asking_keeps_what_was_tuned_and_both_can_be_exported():
     answered(app)
     taken = at_step(app, "take")
     (which,) = taken.radio
-    assert which.value == "tuned" and len(which.options) == 2
+    assert which.value == "tuned"
+    assert len(which.options) == 2
     command = taken.code[0].value
-    assert f"--algorithm {tuned} " in command and f"--param {name}={value}" in command
+    assert f"--algorithm {tuned} " in command
+    assert f"--param {name}={value}" in command
     assert REGISTRY[tuned].title in taken.title[0].value
     assert opened(**link_of(taken)).code[0].value == command  # as after a reload
     which.set_value("answer").run()
-    assert (
-        f"--algorithm {method} " in taken.code[0].value
-        and "--param" not in taken.code[0].value
-    )
+    assert f"--algorithm {method} " in taken.code[0].value
+    assert "--param" not in taken.code[0].value
     assert REGISTRY[method].title in taken.title[0].value
     again = opened(**link_of(taken))
     assert again.title[0].value == taken.title[0].value
@@ -144,21 +147,29 @@ def test_close_methods_get_more_draws_before_the_answer_is_shown():
 
     run_until(app, has_ended)
     waiting = list(dict.fromkeys(titles))[:-1]
-    assert all(title.startswith(("Trying", "More draws of ")) for title in waiting)
+    for title in waiting:
+        assert title.startswith(("Trying", "More draws of "))
     numbers = next(
         table.value for table in app.dataframe if "note" in table.value.columns
     )
     (answer,) = [row for _, row in numbers.iterrows() if row["note"] == "the answer"]
     assert answer["draws"] in question.MORE
     app.segmented_control(key="choose.scale").set_value("metric").run()
-    assert app.title[0].value == titles[-1] and not app.exception
+    assert app.title[0].value == titles[-1]
+    assert not app.exception
 
 
 def test_a_link_asks_its_question_and_what_it_cannot_say_is_told():
-    app = opened(dataset="cinema-small", protect="group", group="5", wish="win")
+    app = opened(
+        dataset="cinema-small",
+        protect="group",
+        group="5",
+        wish="win",
+    )
     assert app.number_input(key="choose.group").value == 5
     assert app.segmented_control(key="choose.wish").value == "spend"
-    assert "wish" in app.warning[0].value and "protect" in app.query_params
+    assert "wish" in app.warning[0].value
+    assert "protect" in app.query_params
     assert at_step(app, "take").title[0].value.startswith("There is no answer")
 
 
@@ -167,7 +178,8 @@ def test_an_address_names_the_synthetic_data_of_a_file_and_opens_them(mine):
     name = opened(entry).query_params["dataset"]
     assert name.startswith(f"cinema?users={entry.n_users}&items={entry.n_items}&")
     other = opened(dataset=name)
-    assert not other.warning and f"{entry.n_users:,} people" in words(other)
+    assert not other.warning
+    assert f"{entry.n_users:,} people" in words(other)
     assert opened(
         dataset="cinema?users=1000000&items=100&density=0.9&bounds=1,5"
     ).warning
@@ -179,9 +191,12 @@ def test_an_address_of_a_file_that_is_gone_exports_no_other_answer(mine):
     assert not opened(entry, **address).warning  # the session has it
     link = link_of(opened(entry))
     gone = opened(**link, draws="few")
-    assert gone.warning and gone.query_params["file"]
+    assert gone.warning
+    assert gone.query_params["file"]
     taken = at_step(gone, "take")
-    assert taken.warning and not taken.code and not taken.get("download_button")
+    assert taken.warning
+    assert not taken.code
+    assert not taken.get("download_button")
 
 
 @pytest.fixture
@@ -214,12 +229,12 @@ def in_a_range(app, entry):
 def test_on_private_data_only_an_epsilon_is_asked_for(mine):
     _, entry = mine
     app = opened(entry, wish="keep")
-    assert not any(control.key == "choose.wish" for control in app.segmented_control)
+    for control in app.segmented_control:
+        assert control.key != "choose.wish"
     assert "about how many ratings a person gives" in app.info[0].value
     (whom,) = app.radio
-    assert len(
-        whom.options
-    ) == 2 and "No method here is proved for a single rating" in words(app)
+    assert len(whom.options) == 2
+    assert "No method here is proved for a single rating" in words(app)
 
 
 @pytest.mark.slow
@@ -228,7 +243,8 @@ def test_private_rows_are_not_touched(mine):
     app = opened(entry)
     assert "simulated worlds of the same shape" in words(app)
     # before they are declared
-    assert not any(button.key == "choose.go" for button in app.button)
+    for button in app.button:
+        assert button.key != "choose.go"
     assert "about how many ratings a person gives" in app.info[0].value
     in_a_range(app, entry)
     inquiry = app.session_state["choose.asked"]
@@ -236,13 +252,15 @@ def test_private_rows_are_not_touched(mine):
         f"worlds?users={entry.n_users}&items={entry.n_items}&each=9&bounds=0.5,5"
     )
     said = words(app)
-    assert "nothing public tells which" in said and "no confidence interval" in said
+    assert "nothing public tells which" in said
+    assert "no confidence interval" in said
     assert "95%" not in said.replace("95% of the added noise", "")
     account = account_of(entry.id)
     assert not account.entries
     command = at_step(app, "take").code[0].value
     assert "visits.csv?" in command
-    assert "user=client_ref" in command and "dates=dmy" in command
+    assert "user=client_ref" in command
+    assert "dates=dmy" in command
     assert not {secret for secret in table.secrets if secret in words(app)}
 
 
@@ -260,22 +278,21 @@ def test_a_choice_on_private_data_is_bought_and_in_the_account(mine):
     )
     app.button(key="choose.own").click().run()
     # not while it runs, nor after
-    assert not any(it.key == "choose.own" for it in app.button)
+    for button in app.button:
+        assert button.key != "choose.own"
     run_until(app, lambda: app.success)
     assert account.n_raw_errors == 0  # those of its trials stay inside it
-    assert (
-        0 <= float(price[1]) - account.total.epsilon < 0.01
-        and len(account.entries) == 1
-    )
+    assert 0 <= float(price[1]) - account.total.epsilon < 0.01
+    assert len(account.entries) == 1
     text = app.success[0].value
-    assert f"ε = {price[1]}" in text and "It chose" in text
+    assert f"ε = {price[1]}" in text
+    assert "It chose" in text
     together = account.total.epsilon + 10.0
     total = f"ε = {epsilon_text(together)} in total"
     assert app.title[0].value.startswith((f"{total}: with ", f"{total}: use "))
     taken = words(at_step(app, "take"))
-    assert (
-        f"{total} (δ = " in taken and f"drawn before {price[1]}, planned 10.00" in taken
-    )
+    assert f"{total} (δ = " in taken
+    assert f"drawn before {price[1]}, planned 10.00" in taken
     assert "can become almost certain that a given person took part" in taken
     assert f"{bound_text(10.0)} sure" not in taken  # that of the training alone
     assert not {secret for secret in table.secrets if secret in words(app)}
@@ -305,7 +322,8 @@ def test_an_answer_is_measured_doubled_and_in_the_account(mine):
     assert "nothing public tells which" not in words(app)
     (first, _) = app.session_state["choose.measured"][entry.id]
     run = engine().submit(first.work.spec).result(0)  # nothing is drawn again
-    assert run.record.fall is not None and account.total.epsilon == totals[-1]
+    assert run.record.fall is not None
+    assert account.total.epsilon == totals[-1]
     stored = {row["dataset"] for row in engine().store.rows()}
     assert stored and entry.id not in stored  # runs on an upload stay in memory
     assert not {secret for secret in table.secrets if secret in words(app)}

@@ -47,7 +47,8 @@ def test_a_bad_character_in_a_box_keeps_the_last_figure_and_is_said_next_to_the_
     assert title.startswith("At ε = 1, Private biases")
     app.text_input(key="compare.epsilons").set_value("1, 5x").run()
     settled(app)
-    assert app.title[0].value == title and compared(app) == ((1.0, 5.0), [])
+    assert app.title[0].value == title
+    assert compared(app) == ((1.0, 5.0), [])
     (error,) = app.error
     assert "Got '1, 5x'. Still showing ε = 1, 5." in error.value
     assert app.text_input(key="compare.epsilons").value == "1, 5x"
@@ -69,7 +70,8 @@ def test_a_mended_box_is_compared_and_its_complaint_goes():
         in app.error[0].value
     )
     app.text_input(key="compare.epsilons").set_value("2, 5").run()
-    assert not app.error and compared(app)[0] == (2.0, 5.0)
+    assert not app.error
+    assert compared(app)[0] == (2.0, 5.0)
     app.multiselect(key="compare.methods").set_value([]).run()
     assert (
         "Choose at least one method. Still showing Private biases."
@@ -143,14 +145,26 @@ def test_what_a_lesson_fixes_stays_and_what_it_hides_is_not_there():
         "epsilons": "2",
         "draws": "1",
     }
-    link = LessonLink.parse(page="compare", query=query, locked=("page",))
+    link = LessonLink.parse(
+        page="compare",
+        query=query,
+        locked=("page",),
+    )
     state = {"lesson.link": link, "compare.epsilons": "1, 2, 3"}
     app = app_of(SCRIPT, state, draws="9")
     settled(app)
     assert app.text_input(key="compare.epsilons").value == "2"
     assert app.text_input(key="compare.epsilons").disabled
     assert app.number_input(key="compare.draws").value == 1
-    link = LessonLink.parse(page="compare", query=query, hidden=("page",))
+    link = LessonLink.parse(
+        page="compare",
+        query=query,
+        hidden=("page",),
+    )
     app = app_of(SCRIPT, {"lesson.link": link})
     settled(app)
-    assert not [it for it in app.text_input if it.key == "compare.epsilons"]
+    assert not [
+        text_input
+        for text_input in app.text_input
+        if text_input.key == "compare.epsilons"
+    ]

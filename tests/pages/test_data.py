@@ -36,15 +36,19 @@ def table():
 
 @pytest.fixture
 def mine():
-    facts = {"bounds": "1,5", "user": "Member", "item": "Product", "rating": "Points"}
+    facts = {
+        "bounds": "1,5",
+        "user": "Member",
+        "item": "Product",
+        "rating": "Points",
+    }
     return session_files.read(table(), "a [b](javascript:x) *c*.csv", facts)
 
 
-def test_nobody_opens_anothers_by_its_address(mine):
+def test_nobody_opens_anothers_file_by_its_address(mine):
     app = app_of(ACCOUNTANT, dataset=mine.entry.id).run()
-    assert (
-        app.sidebar.selectbox(key="sidebar.dataset").value == "cinema" and app.warning
-    )
+    assert app.sidebar.selectbox(key="sidebar.dataset").value == "cinema"
+    assert app.warning
 
 
 def test_a_plan_of_models_on_ones_own_data_says_nothing_of_what_they_keep(mine):
@@ -57,7 +61,9 @@ def test_raw_figures_of_ones_own_data_are_for_the_screen(mine):
     """Only the numbers of the trade-off curve can be saved, which follow from the ledger."""
     app = app_of(behind_sidebar("explore/page.py"), brought(mine.entry))
     app = everything_asked(settled(app))
-    assert [it.label for it in app.get("download_button")].count("Download as CSV") == 1
+    assert [button.label for button in app.get("download_button")].count(
+        "Download as CSV"
+    ) == 1
 
 
 def with_upload(page, upload, kind):
@@ -93,9 +99,9 @@ def test_documents_and_images_of_ones_own_are_worked_with(holds):
     assert not app.error
     story = component(app, "matched_parts")
     card = next(
-        it.value
-        for it in app.markdown
-        if "Privacy card" in it.value or "in total :" in it.value
+        markdown.value
+        for markdown in app.markdown
+        if "Privacy card" in markdown.value or "in total :" in markdown.value
     )
     assert "CONDITIONAL" in card
     account = account_of(upload.entry.id)
@@ -120,7 +126,7 @@ def test_a_person_with_all_her_images_is_protected_where_it_is_said_whose_they_a
     assert not [
         field for field in app.number_input if str(field.key).startswith("card.each")
     ]
-    assert any("40 images of 8 people" in it.value for it in app.caption)
+    assert any("40 images of 8 people" in caption.value for caption in app.caption)
     alone = session_files.read(out.getvalue(), "a.mat", {})
     app = with_upload("faces/page.py", alone, "images")
     assert "per image, add/remove, exact)" in words(app)
@@ -138,11 +144,10 @@ def test_a_private_file_under_a_published_name_is_private_on_pages(
     )
     datasets.import_("ml-100k", tmp_path / "mine.csv")
     entry = datasets.entry_of("ml-100k")
-    assert (
-        not entry.public
-        and (entry.n_users, entry.n_items) == (30, 12)
-        and entry.assumptions
-    )
+    assert not entry.public
+    assert entry.n_users == 30
+    assert entry.n_items == 12
+    assert entry.assumptions
     app = settled(app_of(behind_sidebar("explore/page.py"), dataset="ml-100k"))
     assert [button.label for button in app.get("download_button")].count(
         "Download as CSV"
@@ -158,13 +163,19 @@ def with_table(content, name="mine.csv"):
 
 def rating_table(header, row):
     rows = [
-        row.format(u=u, i=i, r=1 + (u * i) % 5) for u in range(30) for i in range(12)
+        row.format(
+            u=u,
+            i=i,
+            r=1 + (u * i) % 5,
+        )
+        for u in range(30)
+        for i in range(12)
     ]
     return "\n".join([header, *rows, ""]).encode()
 
 
 def captions(app):
-    return [str(it.value) for it in app.caption]
+    return [str(caption.value) for caption in app.caption]
 
 
 def on_scale(app, scale, name="mine.csv"):
@@ -178,7 +189,8 @@ def test_a_file_that_is_not_in_use_yet_is_named_where_the_next_step_uses_other_d
     ).run()
     for page in (app, answer):
         (warning,) = page.warning
-        assert "mine" in warning.value and "Cinema" in warning.value
+        assert "mine" in warning.value
+        assert "Cinema" in warning.value
     on_scale(app, "1 to 5").button(key="data.use").click().run()
     assert not app.warning
 
@@ -187,7 +199,8 @@ def test_a_question_about_the_scale_is_the_next_step():
     table = rating_table("user,item,rating", "p{u},thing {i},{r}") + b"p1,more,9\n"
     app = on_scale(with_table(table), "1 to 5")
     app.button(key="data.use").click().run()
-    assert app.button(key="data.use.clamp") and len(app.warning) == 2
+    assert app.button(key="data.use.clamp")
+    assert len(app.warning) == 2
     on_scale(app, "half stars, 0.5 to 5")  # then the question is no more
     assert len(app.warning) == 1
 
@@ -198,14 +211,16 @@ def test_rows_that_are_refused_are_told_with_lines_and_examples():
     )
     app = on_scale(with_table(bad + b"p1,thing 1\n"), "1 to 5")
     app.button(key="data.use").click().run()
-    assert {it.label: it.value for it in app.metric}["Rows left out"] == "3"
+    assert {metric.label: metric.value for metric in app.metric}["Rows left out"] == "3"
     assert "Not used: note." in captions(app)
     # the questions are folded, and what was read anew takes the place of what was read before
     first = dict(app.session_state["data.own"])
     on_scale(app, "half stars, 0.5 to 5").button(key="data.use").click().run()
-    assert len(first) == len(app.session_state["data.own"]) == 1
+    assert len(first) == 1
+    assert len(app.session_state["data.own"]) == 1
     assert set(first) != set(app.session_state["data.own"])
-    assert not any(Path(name.partition("?")[0]).exists() for name in first)
+    for name in first:
+        assert not Path(name.partition("?")[0]).exists()
 
 
 ITEMS = "thing,year,genre,<b>*x*</b>\n" + "".join(
@@ -228,7 +243,9 @@ def test_an_item_table_is_public_and_offered_in_the_sidebar():
     assert app.session_state["data.own"] == {plain.id: plain}
     app.button(key=f"data.items.use.{name}").click().run()
     (entry,) = app.session_state["data.own"].values()
-    assert {it.label: it.value for it in app.metric}["Ratings kept"] == "360"
+    assert {metric.label: metric.value for metric in app.metric}[
+        "Ratings kept"
+    ] == "360"
     assert account_of(entry.id).key == account  # the same people
     other = app_of(ACCOUNTANT, brought(entry)).run()
     assert (
@@ -245,7 +262,7 @@ class TestTheLayout:
         return parse_qs(session_files.command_path(entry.id).partition("?")[2])
 
     def kept(self, app):
-        return {it.label: it.value for it in app.metric}["Ratings kept"]
+        return {metric.label: metric.value for metric in app.metric}["Ratings kept"]
 
     def test_a_sheet_below_a_cover_and_a_title_is_read(self):
         book = openpyxl.Workbook()
@@ -263,7 +280,8 @@ class TestTheLayout:
         app = with_table(out.getvalue(), "shop.xlsx")
         assert app.selectbox(key="data.sheet.shop.xlsx").value == "Ratings"
         on_scale(app, "1 to 5", "shop.xlsx").button(key="data.use").click().run()
-        assert self.kept(app) == "360" and self.command(app)["sheet"] == ["Ratings"]
+        assert self.kept(app) == "360"
+        assert self.command(app)["sheet"] == ["Ratings"]
 
     def test_a_cover_sheet_is_no_dead_end(self):
         book = openpyxl.Workbook()
@@ -276,9 +294,8 @@ class TestTheLayout:
         app = with_table(out.getvalue(), "shop.xlsx")
         assert "shop.xlsx" in app.error[0].value
         app.selectbox(key="data.sheet.shop.xlsx").set_value("May").run()
-        assert not app.error and app.selectbox(key="data.role.0.shop.xlsx").options[
-            1:
-        ] == [*"abc"]
+        assert not app.error
+        assert app.selectbox(key="data.role.0.shop.xlsx").options[1:] == [*"abc"]
 
     def test_a_table_of_an_archive_is_chosen(self):
         out = io.BytesIO()
@@ -291,7 +308,8 @@ class TestTheLayout:
         for place, column in enumerate("abc"):
             app.selectbox(key=f"data.role.{place}.all.zip").set_value(column)
         on_scale(app.run(), "1 to 5", "all.zip").button(key="data.use").click().run()
-        assert self.kept(app) == "360" and self.command(app)["member"] == ["new.csv"]
+        assert self.kept(app) == "360"
+        assert self.command(app)["member"] == ["new.csv"]
 
     def test_a_wide_table_names_its_person_and_columns_without_ratings(self):
         rows = [f"P{u},{20 + u},{1 + u % 5},{1 + (u * 3) % 5}" for u in range(30)]
@@ -304,11 +322,9 @@ class TestTheLayout:
         app.button(key="data.use").click().run()
         assert self.kept(app) == "60"
         facts = self.command(app)
-        assert (facts["layout"], facts["user"], facts["leave"]) == (
-            ["wide"],
-            ["person"],
-            ["age"],
-        )
+        assert facts["layout"] == ["wide"]
+        assert facts["user"] == ["person"]
+        assert facts["leave"] == ["age"]
 
     def test_most_values_outside_the_scale_may_mean_not_rated(self):
         content = rating_table("user,item,rating", "p{u},thing {i},{r}").replace(
@@ -319,7 +335,8 @@ class TestTheLayout:
         assert "more than a tenth" in app.warning[-1].value
         app.button(key="data.use.missing").click().run()
         assert self.command(app)["missing"] == ["0"]
-        assert all("outside" not in it.value for it in app.markdown)
+        for markdown in app.markdown:
+            assert "outside" not in markdown.value
 
     def test_answers_stay_when_a_table_is_refused(self):
         app = with_table(b"user,item,rating\np1,a,5\np1,b,4\n")
@@ -346,4 +363,5 @@ class TestTheLayout:
         app.selectbox(key="data.group.notes.xlsx").set_value("who").run()
         app.button(key="data.use").click().run()
         (entry,) = app.session_state["data.own"].values()
-        assert (entry.n_samples, entry.n_people) == (20, 5)
+        assert entry.n_samples == 20
+        assert entry.n_people == 5

@@ -32,37 +32,43 @@ from tests.support.engines import WAIT
 ROOT = Path(__file__).parents[2]
 HERE = "127.0.0.1:8501"
 OURS = (
-    *(
-        "127.0.0.1:8501",
-        "localhost:8501",
-        "[::1]:8501",
-        "127.0.0.1",
-        "localhost",
-        "LOCALHOST:80",
-    ),
-    *("dpmf.example.org", "dpmf.example.org:443", "DPMF.example.org."),
+    "127.0.0.1:8501",
+    "localhost:8501",
+    "[::1]:8501",
+    "127.0.0.1",
+    "localhost",
+    "LOCALHOST:80",
+    "dpmf.example.org",
+    "dpmf.example.org:443",
+    "DPMF.example.org.",
 )
 FOREIGN = (
-    *(
-        "evil.example",
-        "evil.example:8501",
-        "127.0.0.1.evil.example",
-        "localhost.evil.example",
-    ),
-    *("evil.example:8501@localhost", "localhost@evil.example", "", "xdpmf.example.org"),
-    *("dpmf.example.org.evil.example", "192.0.2.2:8501", "0.0.0.0:8501", "[::]:8501"),
-    *("localhost:x", "localhost/evil", "[::1", "localhost#x"),
+    "evil.example",
+    "evil.example:8501",
+    "127.0.0.1.evil.example",
+    "localhost.evil.example",
+    "evil.example:8501@localhost",
+    "localhost@evil.example",
+    "",
+    "xdpmf.example.org",
+    "dpmf.example.org.evil.example",
+    "192.0.2.2:8501",
+    "0.0.0.0:8501",
+    "[::]:8501",
+    "localhost:x",
+    "localhost/evil",
+    "[::1",
+    "localhost#x",
 )
 BAD_ORIGINS = (
-    *(
-        "http://evil.example",
-        "http://localhost:3000",
-        "null",
-        "",
-        "file://",
-        "http://[evil",
-    ),
-    *("https://127.0.0.1:8501.evil.example", "http://evil.example@127.0.0.1:8501"),
+    "http://evil.example",
+    "http://localhost:3000",
+    "null",
+    "",
+    "file://",
+    "http://[evil",
+    "https://127.0.0.1:8501.evil.example",
+    "http://evil.example@127.0.0.1:8501",
 )
 
 
@@ -121,30 +127,39 @@ def test_the_names_of_this_server_are_answered(server, host):
 @pytest.mark.parametrize("host", FOREIGN)
 def test_another_name_gets_a_sentence_and_nothing_else(server, host):
     answer = server.get("/_stcore/health", headers={"host": host})
-    assert (
-        answer.status_code == 400
-        and f"{host!r}" in answer.text
-        and "DPMF_HOSTS" in answer.text
-    )
+    assert answer.status_code == 400
+    assert f"{host!r}" in answer.text
+    assert "DPMF_HOSTS" in answer.text
 
 
 @pytest.mark.parametrize("origin", BAD_ORIGINS)
-def test_a_page_elsewhere_is_refused(server, origin):
+def test_a_page_of_another_origin_is_refused(server, origin):
     assert (
         server.post("/_stcore/upload_file", headers={"origin": origin}).status_code
         == 403
     )
 
 
-def test_pages_of_this_server_are_not(server):
+def test_pages_of_this_server_are_accepted(server):
     """Streamlit compares a websocket's origin with the cookie, so the guard leaves it."""
     assert (
         server.post("/_stcore/upload_file", headers={"origin": f"http://{HERE}"}).text
         == "ours"
     )
-    assert _stream(server, host=HERE, origin=f"http://{HERE}") == f"ourshttp://{HERE}"
     assert (
-        _stream(server, host="dpmf.example.org", origin="https://dpmf.example.org")
+        _stream(
+            server,
+            host=HERE,
+            origin=f"http://{HERE}",
+        )
+        == f"ourshttp://{HERE}"
+    )
+    assert (
+        _stream(
+            server,
+            host="dpmf.example.org",
+            origin="https://dpmf.example.org",
+        )
         == "ourshttps://dpmf.example.org"
     )
 
@@ -152,8 +167,11 @@ def test_pages_of_this_server_are_not(server):
 @pytest.mark.parametrize(
     "path",
     [
-        *("/_stcore/metrics", "/_stcore/metrics/", "/_stcore/%6detrics"),
-        *("/base/_stcore/metrics", "/_stcore/metrics?families=x"),
+        "/_stcore/metrics",
+        "/_stcore/metrics/",
+        "/_stcore/%6detrics",
+        "/base/_stcore/metrics",
+        "/_stcore/metrics?families=x",
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS"])
@@ -183,11 +201,9 @@ def test_every_answer_tells_browsers_how_far_to_trust_it(server):
 
 
 FOR_DEVELOPERS = [
-    *(
-        BackMsg(clear_cache=True),
-        BackMsg(set_run_on_save=True),
-        BackMsg(load_git_info=True),
-    ),
+    BackMsg(clear_cache=True),
+    BackMsg(set_run_on_save=True),
+    BackMsg(load_git_info=True),
     BackMsg(debug_shutdown_runtime=True),
     BackMsg(backend_operation_request={"install_skills": {}}),
     BackMsg(backend_operation_request={"dismiss_skills_nudge": {}}),
@@ -325,5 +341,6 @@ def test_the_server_does_not_start_in_the_open_by_mistake(command, tmp_path):
         timeout=WAIT,
         check=False,
     )
-    assert process.returncode == 2 and "Traceback" not in process.stderr
+    assert process.returncode == 2
+    assert "Traceback" not in process.stderr
     assert "0.0.0.0" in process.stderr

@@ -15,7 +15,8 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 
 from pages.server.login import COOKIE, LoginGate
 
-HOME, PROVIDER = "https://dpmf.example.org", "https://login.example.org/authorize"
+HOME = "https://dpmf.example.org"
+PROVIDER = "https://login.example.org/authorize"
 
 
 async def _stream(websocket):
@@ -26,7 +27,7 @@ async def _stream(websocket):
 
 def _browser(required):
     """A browser of a server that answers as Streamlit's: to the provider, and then to the root."""
-    provider, root = (RedirectResponse(it, 302) for it in (PROVIDER, "/"))
+    provider, root = (RedirectResponse(address, 302) for address in (PROVIDER, "/"))
     routes = [
         Route("/auth/login", lambda request: provider),
         Route("/oauth2callback", lambda request: root),
@@ -53,7 +54,13 @@ def browser(monkeypatch):
 
 def log_in(browser, secret=None, is_logged_in=True):
     """Give a browser the cookie that Streamlit sets after a login."""
-    user = json.dumps({"sub": "1", "origin": HOME, "is_logged_in": is_logged_in})
+    user = json.dumps(
+        {
+            "sub": "1",
+            "origin": HOME,
+            "is_logged_in": is_logged_in,
+        }
+    )
     cookie = create_signed_value(secret or get_cookie_secret(), USER_COOKIE_NAME, user)
     browser.cookies.set(USER_COOKIE_NAME, cookie.decode())
 
@@ -86,7 +93,7 @@ def test_nothing_is_answered_before_a_login(browser):
 @pytest.mark.parametrize(
     "path", ["/auth/check/../../x", "/auth/logout/x", "//auth/login", "/x"]
 )
-def test_no_other_address_is_open(browser, path):
+def test_before_a_login_no_other_address_is_open(browser, path):
     assert browser.get(path).status_code == 401
 
 

@@ -51,7 +51,11 @@ def spec(**more):
 
 
 def test_the_sources_rule_shows_what_it_truly_costs():
-    printed = {"p.biases": "false", "p.gram_share": "0.5", "p.frequent_fraction": "1"}
+    printed = {
+        "p.biases": "false",
+        "p.gram_share": "0.5",
+        "p.frequent_fraction": "1",
+    }
     app = page(
         algorithm="dpals", epsilon="1", delta="1e-5", calibration="source", **printed
     )
@@ -59,7 +63,7 @@ def test_the_sources_rule_shows_what_it_truly_costs():
     assert "1.07" in headline(app)
 
 
-def test_it_opens_with_the_best_proven_method_and_one_click_shows_a_paper_s():
+def test_explore_opens_with_the_best_proven_method_and_one_click_shows_a_paper_s():
     app = page()
     best = shipped_draws("ratings", "cinema-small").by("rmse").best(DEFAULT_EPSILON)
     assert headline(app).startswith(f"At ε = {DEFAULT_EPSILON:g}, {best.label} keeps ")
@@ -105,7 +109,11 @@ def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
         assert [item["title"] for item in items] == [film.title for film in recommended]
     app = page(algorithm="dpals", epsilon="5", person="7")
     assert component(app, "hero")["lists"]["person"] == 7
-    next(it for it in app.number_input if it.label == "Show person").set_value(9)
+    next(
+        number_input
+        for number_input in app.number_input
+        if number_input.label == "Show person"
+    ).set_value(9)
     settled(app)
     assert component(app, "hero")["lists"]["person"] == 9
     assert app.query_params["person"] in ("9", ["9"])
@@ -114,12 +122,14 @@ def test_one_persons_list_says_what_stays_and_a_link_holds_who_was_picked():
 def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_default():
     app = page(algorithm="dpals", epsilon="5", **{"p.rank": "3"})
     [sentence] = [
-        it.value for it in app.markdown if it.value.startswith("Changed parameters")
+        markdown.value
+        for markdown in app.markdown
+        if markdown.value.startswith("Changed parameters")
     ]
     assert "3" in sentence
     assert app.query_params["p.rank"] in ("3", ["3"])
     points = component(app, "hero")["points"]
-    [here] = [it for it in points if it["epsilon"] == 5.0]
+    [here] = [point for point in points if point["epsilon"] == 5.0]
     runs = [
         engine_run(spec(seed=seed, parameters={"rank": 3})) for seed in range(DRAWS)
     ]
@@ -128,6 +138,8 @@ def test_a_link_s_parameters_apply_and_the_page_says_what_differs_from_the_defau
     app.button(key="explore.recommended").click()
     settled(app)
     assert not [
-        it.value for it in app.markdown if it.value.startswith("Changed parameters")
+        markdown.value
+        for markdown in app.markdown
+        if markdown.value.startswith("Changed parameters")
     ]
     assert "p.rank" not in app.query_params

@@ -70,7 +70,12 @@ def test_explore_names_the_method_that_compare_names_at_every_stored_epsilon(dat
 @pytest.mark.parametrize("data", CINEMAS)
 def test_the_first_paragraph_has_at_most_three_numbers(data):
     judgement = shipped_draws("ratings", data).by("rmse")
-    for point in told(judgement, "Spectral", data=data, is_best=True)["points"]:
+    for point in told(
+        judgement,
+        "Spectral",
+        data=data,
+        is_best=True,
+    )["points"]:
         paragraph = f"{point['title']}. {point['sentence']}"
         assert len(re.findall(r"\d[\d.,]*", paragraph)) <= 3, paragraph
 
@@ -128,7 +133,8 @@ def test_on_private_data_nothing_is_named_best_and_the_price_is_stated(monkeypat
     judgement = table(own_runs, public=False).by("rmse")
     own = told(judgement, "Spectral", is_best=True)
     assert [point["method"] for point in own["points"]] == ["Spectral", "Spectral"]
-    assert own["others"] == [] and own["method"]["name"] == "Spectral"
+    assert own["others"] == []
+    assert own["method"]["name"] == "Spectral"
     assert own["points"][0]["sentence"].startswith("3 draws on your data, at ε = ")
     assert "Only you see them" in own["words"]["caption"]
 
@@ -150,12 +156,14 @@ def test_the_figure_has_both_ends_of_the_scale_by_name_in_both_units():
     own = told(planted(), "Spectral", is_best=True)
     assert own["units"] == ["share", "error"]
     best, floor = own["levels"]
-    assert (best["share"], best["error"]) == (1.0, 0.8)
+    assert best["share"] == 1.0
+    assert best["error"] == 0.8
     assert (
         best["name"]["share"]
         == "100%: Bayesian MF, the best known method without privacy"
     )
-    assert (floor["share"], floor["error"]) == (0.0, 1.0)
+    assert floor["share"] == 0.0
+    assert floor["error"] == 1.0
     assert floor["name"] == {
         "share": "0%: each person's own mean",
         "error": "each person's own mean: 1.000",
@@ -170,7 +178,8 @@ def test_there_is_no_percentage_where_sharing_is_worth_nothing_measurable():
     own = told(table(figures).by("rmse"), "Spectral", is_best=True)
     assert own["units"] == ["error"]
     for point in own["points"]:
-        assert "%" not in point["title"] and point["share"] is None
+        assert "%" not in point["title"]
+        assert point["share"] is None
         assert "sharing is worth nothing measurable here" in point["title"]
 
 

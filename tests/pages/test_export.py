@@ -21,7 +21,8 @@ SCRIPT = (
     "import runpy\nfrom pages.kit.running import runs\nwith runs.following():\n"
     f"    runpy.run_path({str(ROOT / 'pages/choose/page.py')!r})\n"
 )
-METHOD, PARAMETERS = "private-bias", {"prior_deviation": 0.5, "local_columns": False}
+METHOD = "private-bias"
+PARAMETERS = {"prior_deviation": 0.5, "local_columns": False}
 # as Tune sends here: a method, its parameters and an epsilon
 TUNED = {
     "step": "take",
@@ -101,11 +102,13 @@ def test_the_model_of_private_data_is_bought_taken_away_and_loads_elsewhere(
     account = account_of(entry.id)
     assert app.button(key="export.train").label.endswith("total ε 0.00 → 2.00")
     assert "another release from your data" in words(app)
-    assert not account.entries and not app.get("download_button")
+    assert not account.entries
+    assert not app.get("download_button")
     trained(app)
     (charged,) = account.entries
     assert account.total.epsilon == pytest.approx(2.0, abs=1e-6)
-    assert account.n_raw_errors == 0 and not charged.charge.holds_out
+    assert account.n_raw_errors == 0
+    assert not charged.charge.holds_out
     # 1/(10 n) for 200 people
     assert "ε = 2.00 in total (δ = 5e-4, per user, add/remove, exact)" in words(app)
     assert "errors are computed on raw data" not in words(app)
@@ -128,9 +131,11 @@ def test_the_model_of_private_data_is_bought_taken_away_and_loads_elsewhere(
     loaded = elsewhere(LOADED, tmp_path / "empty", tmp_path / "other")
     assert len(set(loaded["items"])) == 3
     assert loaded["epsilon"] == pytest.approx(2.0, abs=1e-6)
-    assert loaded["metrics"] == {} and loaded["curves"] == []
+    assert loaded["metrics"] == {}
+    assert loaded["curves"] == []
     spec = loaded["spec"]
-    assert spec["split"]["kind"] == "none" and spec["parameters"] == PARAMETERS
+    assert spec["split"]["kind"] == "none"
+    assert spec["parameters"] == PARAMETERS
     assert spec["budget"]["delta"] == default_delta(entry.n_users)
 
 
@@ -139,7 +144,8 @@ def test_the_command_runs_as_it_is_printed_and_does_the_run_of_the_page(mine, tm
     app = trained(opened(entry, **TUNED))
     (tmp_path / "visits.csv").write_bytes(table.content)
     command = app.code[0].value
-    assert str(ROOT) not in command and entry.id not in command
+    assert str(ROOT) not in command
+    assert entry.id not in command
     program, *arguments = shlex.split(command)
     assert program == "dpmf"
     environment = {
@@ -221,13 +227,16 @@ def test_a_training_that_the_account_holds_is_not_planned_again(mine, monkeypatc
         purchases, "draw_button", lambda *arguments, **_: prices.append(arguments)
     )
     app.run()
-    assert not prices and "2.00 in total" in words(app) and "2.97" not in words(app)
+    assert not prices
+    assert "2.00 in total" in words(app)
+    assert "2.97" not in words(app)
 
 
-def test_without_an_answer_it_says_what_to_do(mine):
+def test_export_without_an_answer_says_what_to_do(mine):
     app = opened(step="take", dataset="cinema-small")
     assert app.title[0].value == "There is no answer to export yet"
-    assert not app.code and not app.get("download_button")
+    assert not app.code
+    assert not app.get("download_button")
     # a method that is not one of them, and the best of several, are no export
     for method in ("nonsense", ""):
         app = opened(**TUNED | {"algorithm": method, "dataset": "cinema-small"})
@@ -237,10 +246,13 @@ def test_without_an_answer_it_says_what_to_do(mine):
 def test_the_step_of_a_file_that_is_gone_exports_nothing(mine):
     _, entry = mine
     link = link_of(opened(entry, **TUNED))
-    assert link["file"] == "own" and link["export"] == "tuned"
+    assert link["file"] == "own"
+    assert link["export"] == "tuned"
     gone = opened(**link)
-    assert gone.warning and not gone.code
-    assert not any(button.key == "export.train" for button in gone.button)
+    assert gone.warning
+    assert not gone.code
+    for button in gone.button:
+        assert button.key != "export.train"
 
 
 def test_an_address_holds_what_the_export_needs():

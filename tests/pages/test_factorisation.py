@@ -22,7 +22,7 @@ def story(app):
 
 
 def point(app, epsilon):
-    (match,) = [it for it in story(app)["points"] if it["epsilon"] == epsilon]
+    (match,) = [point for point in story(app)["points"] if point["epsilon"] == epsilon]
     return match
 
 
@@ -50,13 +50,14 @@ def test_on_private_documents_only_what_was_bought_is_shown(mine):
     account = account_of(mine.entry.id)
     assert not account.entries
     for label in ("This run", "Without privacy"):
-        next(it for it in app.button if it.label.startswith(label)).click()
+        next(button for button in app.button if button.label.startswith(label)).click()
         settled(app)
-    assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
+    assert [point["epsilon"] for point in story(app)["points"]] == [3.0]
     assert "3.00" in point(app, 3.0)["sentence"]
     entry_count = len(account.entries)
     widget_of(app.text_input, "sidebar.epsilon").set_value("2")
     settled(app)
     # nothing was bought at 2
-    assert [it["epsilon"] for it in story(app)["points"]] == [3.0]
-    assert len(account.entries) == entry_count and story(app)["words"]["pending"] == ""
+    assert [point["epsilon"] for point in story(app)["points"]] == [3.0]
+    assert len(account.entries) == entry_count
+    assert story(app)["words"]["pending"] == ""

@@ -15,10 +15,12 @@ def page(lesson):
 @pytest.mark.parametrize("name", list(LESSONS))
 def test_a_lesson_is_walked_to_its_code(name):
     """Nothing is shown before it is predicted; the first prediction is wrong, all others right."""
-    app, lesson = page(name), LESSONS[name]
+    app = page(name)
+    lesson = LESSONS[name]
     assert app.title[0].value == lesson.title
     for place, part in enumerate(lesson.parts):
-        assert part.because not in words(app) and lesson.model not in words(app)
+        assert part.because not in words(app)
+        assert lesson.model not in words(app)
         press(app, "Show what happens")
         assert "Predict first" in words(app)
         app.radio(key=f"learn.predict.{name}.{part.id}").set_value(
@@ -26,15 +28,18 @@ def test_a_lesson_is_walked_to_its_code(name):
         )
         press(app, "Show what happens")
         assert part.because in words(app)
-        assert app.subheader[-1].value == (
-            "Not quite." if place == 0 else "That is right."
-        )
+        verdict = "That is right."
+        if place == 0:
+            verdict = "Not quite."
+        assert app.subheader[-1].value == verdict
     app.text_area(key=f"learn.words.{name}").set_value("because *I* say so")
     press(app, "Send")
-    assert lesson.model in words(app) and r"because \*I\* say so" in words(app)
+    assert lesson.model in words(app)
+    assert r"because \*I\* say so" in words(app)
     code = completion.read(app.code[0].value)
     assert code.what == completion.mark(name)
-    assert (code.right, code.n_questions) == (len(lesson.parts) - 1, len(lesson.parts))
+    assert code.right == len(lesson.parts) - 1
+    assert code.n_questions == len(lesson.parts)
     app.run()
     assert completion.read(app.code[0].value) == code  # it stays what it was
 
@@ -44,7 +49,8 @@ def test_the_course_page_has_a_card_for_each_lesson_and_counts_what_is_done():
     texts = words(app)
     assert app.get("progress")[0].proto.text == "0 of 11 done"
     labels = [link.proto.label for link in app.get("page_link")]
-    assert len(labels) == len(LESSONS) == 11
+    assert len(labels) == 11
+    assert len(LESSONS) == 11
     for place, (lesson, label) in enumerate(zip(LESSONS.values(), labels, strict=True)):
         assert label == f"**{place}. {lesson.title}**"
         assert f"{lesson.minutes} minutes" in texts
@@ -67,7 +73,8 @@ def test_the_course_page_has_a_card_for_each_lesson_and_counts_what_is_done():
     assert f"{LESSONS['clipping'].minutes} minutes · done" in words(app)
     queries = [link.proto.query_string for link in app.get("page_link")]
     # a new tab continues as the same person
-    assert all("seat=" in query for query in queries)
+    for query in queries:
+        assert "seat=" in query
 
 
 def test_an_unknown_lesson_says_so_on_the_course_page():
@@ -77,7 +84,7 @@ def test_an_unknown_lesson_says_so_on_the_course_page():
 
 
 def press(app, label):
-    next(it for it in app.button if it.label == label).click()
+    next(button for button in app.button if button.label == label).click()
     settled(app)
 
 

@@ -77,7 +77,8 @@ def test_a_session_that_has_its_share_is_refused_in_a_sentence(storage, send):
     # the page is drawn, and says why there is nothing
     assert send("ada", "two", 2 * MB).status_code == 204
     record = storage.file_storage["ada"]["two"]
-    assert (record.name, len(record.data)) == ("big.csv", 0)
+    assert record.name == "big.csv"
+    assert len(record.data) == 0
     with pytest.raises(BadInput):
         must_be_there("two")
     assert upload_quota.uploaded_by("ada") == 2 * MB
@@ -95,7 +96,8 @@ def test_all_sessions_together_have_an_end(storage, send):
 
 @pytest.mark.usefixtures("storage")
 def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
-    received, answers = {}, []
+    received = {}
+    answers = []
 
     async def keeper(scope, receive, send):
         """As Streamlit: reads an upload to its end."""
@@ -109,7 +111,8 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
             raise ClientDisconnect
 
     async def drive():
-        leaving, queue = asyncio.Event(), asyncio.Queue[Any]()
+        leaving = asyncio.Event()
+        queue = asyncio.Queue[Any]()
 
         async def silence():
             await leaving.wait()
@@ -130,13 +133,24 @@ def test_idle_uploads_take_no_room_and_one_that_outgrows_it_is_refused():
             )
 
         idle = [upload(f"hostile-{number}", silence) for number in range(7)]
-        first, second = upload("ada", queue.get), upload("bob", queue.get)
+        first = upload("ada", queue.get)
+        second = upload("bob", queue.get)
         for _ in range(3):
             for _ in (first, second):
                 await queue.put(
-                    {"type": "http.request", "body": b"x" * MB, "more_body": True}
+                    {
+                        "type": "http.request",
+                        "body": b"x" * MB,
+                        "more_body": True,
+                    }
                 )
-        await queue.put({"type": "http.request", "body": b"", "more_body": False})
+        await queue.put(
+            {
+                "type": "http.request",
+                "body": b"",
+                "more_body": False,
+            }
+        )
         await asyncio.wait([first, second])
         leaving.set()
         await asyncio.gather(first, second, *idle)  # none of them fails
@@ -155,7 +169,8 @@ def test_an_upload_of_no_declared_size_is_refused(send):
     answer = TestClient(app).put(
         "/_stcore/upload_file/ada/one", content=iter([b"x" * 1000])
     )
-    assert answer.status_code == 411 and "must be declared" in answer.text
+    assert answer.status_code == 411
+    assert "must be declared" in answer.text
 
 
 def brought():
@@ -173,7 +188,8 @@ def test_what_was_made_of_a_file_counts_too(storage, upload, monkeypatch):
     monkeypatch.setattr(sessions, "this", lambda: "ada")
     upload_quota.must_keep(upload.entry)
     size = session_files.size([upload.entry.id])
-    assert size > 0 and upload_quota.uploaded_by("ada") == size == session_files.size()
+    assert size > 0
+    assert upload_quota.uploaded_by("ada") == size == session_files.size()
     storage.add_file("ada", UploadedFileRec("one", "a", "", b"x" * 3 * MB))
     with pytest.raises(BadInput, match="no room"):
         upload_quota.must_keep(brought().entry)
@@ -199,5 +215,6 @@ def test_the_files_of_an_ended_session_go_with_what_was_opened_of_them(upload):
     data_access.open_data(DataSpec(id=upload.entry.id))
     assert data_access._raw.cache_info().currsize == 1
     sessions.release([Session("ada", own_data={upload.entry.id: upload.entry})])
-    assert session_files.size() == 0 and session_files.origins() == frozenset()
+    assert session_files.size() == 0
+    assert session_files.origins() == frozenset()
     assert data_access._raw.cache_info().currsize == 0

@@ -18,12 +18,18 @@ NAME = "films-in-parts"
 
 
 def page():
-    link = {"dataset": NAME, "algorithm": "spectral", "epsilon": "5", "delta": "1e-5"}
+    link = {
+        "dataset": NAME,
+        "algorithm": "spectral",
+        "epsilon": "5",
+        "delta": "1e-5",
+    }
     return settled(app_of(behind_sidebar("explore/page.py"), **link))
 
 
 def test_a_private_set_is_charged_once_by_the_button_alone():
-    folder, world = partitions.folder_of(NAME), low_rank(n_users=240)
+    folder = partitions.folder_of(NAME)
+    world = low_rank(n_users=240)
     folder.mkdir(parents=True)
     titles = tuple(f"film {item}" for item in range(world.n_items))
     facts = {
@@ -34,15 +40,18 @@ def test_a_private_set_is_charged_once_by_the_button_alone():
     }
     in_files(replace(world, **facts), 3, folder)
     app = page()
-    assert not app.error, [it.value for it in app.error]
+    assert not app.error, [error.value for error in app.error]
     assert not account_of(NAME).entries
-    [button] = [it for it in app.button if str(it.key) == "explore.buy.This run"]
-    assert all(it in button.label for it in ("0.00", "5.00"))
+    [button] = [
+        button for button in app.button if str(button.key) == "explore.buy.This run"
+    ]
+    assert all(figure in button.label for figure in ("0.00", "5.00"))
     button.click()
     settled(app)
     account = account_of(NAME)
     [entry] = account.entries
-    assert entry.charge.title == "Spectral" and entry.state == "finished"
+    assert entry.charge.title == "Spectral"
+    assert entry.state == "finished"
     assert account.total.epsilon == pytest.approx(5.0, abs=0.01)
     page()  # another session: the run is there
     assert len(account_of(NAME).entries) == 1

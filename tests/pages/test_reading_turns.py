@@ -85,9 +85,11 @@ def test_a_page_that_waits_is_told_how_many_are_ahead(turns):
     first = Reading(turns, "ada")
     assert first.started()
     second = Reading(turns, "bob")
-    assert second.waits.wait(WAIT) and second.counts[-1] == 1
+    assert second.waits.wait(WAIT)
+    assert second.counts[-1] == 1
     third = Reading(turns, "cem")
-    assert third.waits.wait(WAIT) and third.counts[-1] == 2
+    assert third.waits.wait(WAIT)
+    assert third.counts[-1] == 2
     first.finish()
     assert second.started()
     second.finish()
@@ -124,10 +126,12 @@ def test_a_second_long_reading_starts_anew_after_the_first(turns, clock):
     assert second.turn.place == "quick"
     clock.now += TRIAL
     second.check()
-    assert short.started() and second.turn.place is None
+    assert short.started()
+    assert second.turn.place is None
     short.finish()
     first.finish()
-    assert second.started() and second.turn.place == "long"
+    assert second.started()
+    assert second.turn.place == "long"
     second.finish()
 
 
@@ -177,7 +181,8 @@ def test_cancelling_ends_a_wait_and_a_reading(turns):
         reading.turn.cancel()
         reading.checks.release()
         reading.thread.join(WAIT)
-        assert "cancelled" in str(reading.error) and not reading.turn.busy
+        assert "cancelled" in str(reading.error)
+        assert not reading.turn.busy
 
 
 def test_a_closed_page_cancels_its_reading(turns, clock):

@@ -50,15 +50,15 @@ def join(app, text):
 def test_a_code_in_the_address_opens_the_first_page_of_the_class(code, page):
     app = opened(room=code.lower(), **page)
     assert app.session_state["lesson.link"] == SEQUENCE.steps[0]
-    assert "room" not in app.query_params and app.query_params["at"] in ("1", ["1"])
+    assert "room" not in app.query_params
+    assert app.query_params["at"] in ("1", ["1"])
     assert len(class_records.class_answers(SEQUENCE.id)) == 1
 
 
 def test_the_box_opens_the_class_after_a_wrong_code_that_says_what_to_do(code):
     app = opened(room="ABCDEF" if code != "ABCDEF" else "ABCDEG")
-    assert "No class has the room code ABC DE" in words(
-        app
-    ) and "ask your teacher" in words(app)
+    assert "No class has the room code ABC DE" in words(app)
+    assert "ask your teacher" in words(app)
     assert "room" not in app.query_params
     settled(app)  # drawn again, which is no further try
     assert "No class has" in words(app)
@@ -124,7 +124,7 @@ def open_code():
 
 
 def html_of(app):
-    return "\n".join(it.proto.body for it in app.get("html"))
+    return "\n".join(element.proto.body for element in app.get("html"))
 
 
 def test_the_class_view_shows_the_code_and_its_qr_code_and_replaces_and_ends_it():
@@ -136,15 +136,17 @@ def test_the_class_view_shows_the_code_and_its_qr_code_and_replaces_and_ends_it(
     teacher.button(key="teach.new_room").click()
     settled(teacher)
     second = open_code()
-    assert second != first and room_codes.in_halves(second) in html_of(teacher)
+    assert second != first
+    assert room_codes.in_halves(second) in html_of(teacher)
     teacher.button(key="teach.end_room").click()
     settled(teacher)
-    assert open_code() == "" and "has ended" in words(teacher)
-    assert not any(
-        it.key in ("teach.screen", "teach.end_room") for it in teacher.button
-    )
+    assert open_code() == ""
+    assert "has ended" in words(teacher)
+    for button in teacher.button:
+        assert button.key not in ("teach.screen", "teach.end_room")
     # nor does a look open it again
-    assert not class_view().exception and open_code() == ""
+    assert not class_view().exception
+    assert open_code() == ""
 
 
 def test_the_operator_sees_a_code_and_ends_it(code, monkeypatch):
@@ -157,5 +159,7 @@ def test_the_operator_sees_a_code_and_ends_it(code, monkeypatch):
         assert button.label == f"End code {room_codes.in_halves(code)}"
         button.click()
         settled(app)
-        assert open_code() == "" and not app.exception
-        assert not any(it.key == button.key for it in app.button)
+        assert open_code() == ""
+        assert not app.exception
+        for control in app.button:
+            assert control.key != button.key

@@ -28,20 +28,19 @@ def two():
 
 
 def test_only_what_differs_is_shown(two):
-    assert differences([it.record for it in two]) == [
+    assert differences([run.record for run in two]) == [
         {"setting": "budget: epsilon", "values": [2.0, 8.0]}
     ]
     assert differences([two[0].record, two[0].record]) == []
     other = run_with(algorithm="user-mean")
     names = {row["setting"] for row in differences([two[0].record, other.record])}
-    assert (
-        names >= {"algorithm", "budget: epsilon", "prior_deviation"}
-        and "seed" not in names
-    )
+    assert names >= {"algorithm", "budget: epsilon", "prior_deviation"}
+    assert "seed" not in names
 
 
 def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two):
-    page, record = report(two[:1]), two[0].record
+    page = report(two[:1])
+    record = two[0].record
     for text in (
         "cinema-small",
         f"<td>seed</td><td>{record.spec.seed}</td>",
@@ -55,7 +54,8 @@ def test_a_report_holds_what_it_takes_to_judge_and_repeat_a_run(two):
         assert f"<td>{name}</td><td>{plain(value)}</td>" in page
     for fact in record.guarantee.taken_as_public:
         assert fact in page
-    assert "<td>exact</td><td>2.00</td>" in page and "1.99999" not in page
+    assert "<td>exact</td><td>2.00</td>" in page
+    assert "1.99999" not in page
     hers = {**record.spec.model_dump(mode="json"), "data": {"id": "/home/her/shop.csv"}}
     private = altered(two[0], public=False, spec=hers)
     assert "<td>shop.csv (private)</td>" in report([private])
@@ -68,11 +68,13 @@ def test_the_page_lists_every_run_and_compares_those_that_are_ticked(two):
         engine().store.put(one)
     app = app_of("runs/page.py").run()
     assert not app.exception
-    assert app.title[0].value.startswith("2 runs") and len(app.dataframe[0].value) == 2
+    assert app.title[0].value.startswith("2 runs")
+    assert len(app.dataframe[0].value) == 2
     keys = [*(one.key for one in two), "gone"]
     app = app_of(
         "from dpmf_core.jobs.engine import engine\nfrom pages.runs import comparison\n"
         f"comparison.side_by_side(comparison.load(engine().store, {keys!r}))"
     ).run()
     assert not app.exception
-    assert "2.00" in app.header[0].value and len(app.dataframe) >= 2
+    assert "2.00" in app.header[0].value
+    assert len(app.dataframe) >= 2

@@ -66,7 +66,10 @@ def test_a_link_moves_the_dial_that_nobody_has_moved_and_no_other(app):
 
 def test_below_the_slider_a_certainty_has_its_noise_and_the_delta_of_the_page():
     app = app_of(
-        ANY_PAGE, {"where": "ratings"}, dataset="cinema-small", delta="1e-7"
+        ANY_PAGE,
+        {"where": "ratings"},
+        dataset="cinema-small",
+        delta="1e-7",
     ).run()
     meaning = component(app, "epsilon_slider")["now"]["meaning"]
     assert meaning == certainty_at(app.session_state["sidebar.epsilon"], 1e-7).words()
@@ -90,7 +93,8 @@ def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(
     assert shown["labels"]["name"] == f"ε by {rule}"
     assert "total" not in shown["labels"]["name"]
     total = re.match(r"In total: ε = (\d+\.\d\d) \(δ = ", shown["now"]["meaning"])
-    assert total is not None and float(total[1]) != 0.5
+    assert total is not None
+    assert float(total[1]) != 0.5
     exact = app_of(ANY_PAGE, {"where": kind}, **address).run()
     assert (
         component(exact, "epsilon_slider")["labels"]["name"] == "Privacy loss ε, total"
@@ -99,7 +103,11 @@ def test_under_a_source_s_rule_the_slider_names_it_and_shows_the_total(
 
 def test_the_total_under_a_source_s_rule_is_that_of_the_link_s_parameters():
     """At the first drawing, before the page below has read them."""
-    address = {"algorithm": "dp-nmf", "epsilon": "0.5", "calibration": "source"}
+    address = {
+        "algorithm": "dp-nmf",
+        "epsilon": "0.5",
+        "calibration": "source",
+    }
 
     def meaning(**parameters):
         app = app_of(ANY_PAGE, {"where": "images"}, **address, **parameters).run()

@@ -16,7 +16,7 @@ ADAPTER = Path(streamlit_internals.__file__)
 PUBLIC = {"streamlit.delta_generator", "streamlit.components.v2.types"}
 
 
-def test_it_was_compared_with_the_installed_version():
+def test_the_internals_were_compared_with_the_installed_streamlit():
     """A new minor version may change internals: compare them, then raise `CHECKED_VERSION`."""
     installed = metadata.version("streamlit").split(".")
     assert ".".join(installed[:2]) == streamlit_internals.CHECKED_VERSION
@@ -70,7 +70,8 @@ def test_a_wanted_page_is_drawn_to_its_end():
     app = AppTest.from_function(page).run()
     assert not app.exception
     first, second = (markdown.value for markdown in app.markdown)
-    assert first.removeprefix("drawn in ") and second == "part"
+    assert first.removeprefix("drawn in ")
+    assert second == "part"
 
 
 def test_outside_a_page_there_is_no_session():

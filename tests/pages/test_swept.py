@@ -32,16 +32,26 @@ def headline(figures, known=None, metric="rmse", **summary):
 
 def points_and_runs(*rows, metric="rmse", grids=None, **guarantee):
     """Finished runs from (label, algorithm, epsilon, value); `guarantee` is that of "Other"."""
-    points, runs = [], {}
+    points = []
+    runs = {}
     for place, (label, algorithm, epsilon, value) in enumerate(rows):
-        budget = {"epsilon": epsilon, "delta": 1e-6} if epsilon else None
+        budget = None
+        if epsilon:
+            budget = {"epsilon": epsilon, "delta": 1e-6}
         spec = RunSpec.parse(
-            data={"id": "cinema-small"}, algorithm=algorithm, budget=budget, seed=place
+            data={"id": "cinema-small"},
+            algorithm=algorithm,
+            budget=budget,
+            seed=place,
         )
         point = Point(spec, label, epsilon, (grids or {}).get(place, {}))
-        promise = {"status": "PROVEN", "unit": "user", "words": "Proved."} | (
-            guarantee if label == "Other" else {}
-        )
+        promise = {
+            "status": "PROVEN",
+            "unit": "user",
+            "words": "Proved.",
+        }
+        if label == "Other":
+            promise |= guarantee
         points.append(point)
         runs[point.key] = run_of(
             metrics={metric: value},
@@ -64,16 +74,32 @@ def test_the_best_method_at_the_middle_epsilon_is_named_with_the_share_that_it_k
 
 
 def test_where_no_difference_is_found_no_method_is_called_best():
-    title, sentences = headline({**RIVALS, ("dpals", 1.0): (0.89, 0.90, 0.89)})
+    title, sentences = headline(
+        {
+            **RIVALS,
+            ("dpals", 1.0): (0.89, 0.90, 0.89),
+        }
+    )
     assert title == "At ε = 1, none of 2 methods is clearly better than DPALS by RMSE"
     assert "No difference from Spectral was found in 3 draws." in sentences
 
 
 def test_no_method_is_best_before_all_have_finished_at_the_middle_epsilon():
-    title, sentences = headline({**RIVALS, ("dpals", 1.0): (0.95, 0.95, None)})
-    assert title == "Which method is best at ε = 1?" and "Spectral" not in sentences
+    title, sentences = headline(
+        {
+            **RIVALS,
+            ("dpals", 1.0): (0.95, 0.95, None),
+        }
+    )
+    assert title == "Which method is best at ε = 1?"
+    assert "Spectral" not in sentences
     others = {place: draws for place, draws in RIVALS.items() if place[1] != 10.0}
-    title, _ = headline({**others, ("dpals", 10.0): (0.85, None, None)})
+    title, _ = headline(
+        {
+            **others,
+            ("dpals", 10.0): (0.85, None, None),
+        }
+    )
     assert "Spectral" in title
 
 
@@ -87,19 +113,26 @@ def test_a_better_method_that_is_known_but_not_compared_is_named_with_the_differ
         in (sentences)
     )
     assert "is known" not in headline(RIVALS, known)[1]
-    other_epsilon = table({**REFERENCES, ("spectral", 2.0): (0.8, 0.8, 0.8)})
+    other_epsilon = table(
+        {
+            **REFERENCES,
+            ("spectral", 2.0): (0.8, 0.8, 0.8),
+        }
+    )
     assert "is known" not in headline(only, other_epsilon)[1]
 
 
 def test_on_private_data_no_method_is_best_by_its_errors():
     title, sentences = headline(RIVALS, public=False)
-    assert "Spectral" not in title + sentences and "%" not in sentences
+    assert "Spectral" not in title + sentences
+    assert "%" not in sentences
     assert "Choose selects a method privately" in sentences
 
 
 def test_what_is_not_ranked_is_named_with_the_reason():
     unproven = headline({("svd-cleansing", 1.0): (0.5, 0.5, 0.5)}, guarantee="UNPROVEN")
-    assert "no proof" in unproven[1] and "best" not in unproven[0]
+    assert "no proof" in unproven[1]
+    assert "best" not in unproven[0]
     _, of_ratings = headline({("spectral", 1.0): (0.5,)}, unit="rating")
     assert of_ratings == "Spectral is not ranked: its ε protects one rating."
 
@@ -115,9 +148,15 @@ def test_the_figure_shows_shares_or_the_metric():
 
 
 def test_what_learns_no_more_than_no_model_is_warned_about():
-    judgement = table({**REFERENCES, ("als", None): (1.01, 1.01, 1.01)}).by("rmse")
+    judgement = table(
+        {
+            **REFERENCES,
+            ("als", None): (1.01, 1.01, 1.01),
+        }
+    ).by("rmse")
     (warning,) = findings.weak_references(judgement)
-    assert warning.startswith("ALS") and "each person's own mean" in warning
+    assert warning.startswith("ALS")
+    assert "each person's own mean" in warning
 
 
 def test_what_has_no_proof_has_no_epsilon():
@@ -130,7 +169,9 @@ def test_what_has_no_proof_has_no_epsilon():
     methods = findings.methods_table(points, runs).set_index("method")
     assert methods.loc["Other", "true ε"] == "-"
     assert methods.loc["A"].tolist() == [
-        *("PROVEN, one user", "10.00 at nominal 10", "1.00 (2 runs)")
+        "PROVEN, one user",
+        "10.00 at nominal 10",
+        "1.00 (2 runs)",
     ]
 
 
@@ -151,10 +192,13 @@ def test_privacy_costs_are_differences_to_the_reference_in_each_quarter():
     errors = payers.errors_by_quarter(runs, "activity")["rmse"].tolist()
     assert errors[:4] == pytest.approx([1.0, 1.1, 1.2, 1.3])
     heading, text = payers.finding(runs, "A", "ALS")
-    assert text.count("+0.100") == 2 and text.count("+0.250") == 2
+    assert text.count("+0.100") == 2
+    assert text.count("+0.250") == 2
     nobody, equal = payers.finding({"A": of(0.9, 0), "ALS": of(0.9, 0)}, "A", "ALS")
     unknown, nothing = payers.finding({"A": of(0.9, 0)}, "A", "ALS")
-    assert len({heading, nobody, unknown}) == 3 and "pay" not in equal and not nothing
+    assert len({heading, nobody, unknown}) == 3
+    assert "pay" not in equal
+    assert not nothing
     _, fewest = payers.finding({"A": of(1.0, -0.1), "ALS": of(0.9, 0)}, "A", "ALS")
     for words, most in ((text, "most"), (fewest, "fewest")):
         assert re.search(r"\*\*(.*?)\*\*", words)[1].endswith(f"the {most} ratings")

@@ -56,7 +56,8 @@ def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it
 def test_what_is_no_epsilon_of_the_slider_is_not_taken(value):
     app = open_page()
     app._run(let_go(app, value))
-    assert app.markdown[0].value == f"ε = {DEFAULT_EPSILON:g}" and not app.exception
+    assert app.markdown[0].value == f"ε = {DEFAULT_EPSILON:g}"
+    assert not app.exception
 
 
 @pytest.mark.parametrize(
@@ -66,32 +67,38 @@ def test_a_box_says_what_it_does_not_take_and_goes_back(text):
     app = open_page()
     widget_of(app.text_input, "sidebar.epsilon").set_value("2").run()
     latest(app).set_value(text).run()
-    assert app.markdown[0].value == "ε = 2" and latest(app).value == "2"
+    assert app.markdown[0].value == "ε = 2"
+    assert latest(app).value == "2"
     (error,) = app.error
-    assert all(
-        it in error.value for it in ("0.0001", "1000", f"Got '{text}'; 2 is used")
-    )
+    for text_part in ("0.0001", "1000", f"Got '{text}'; 2 is used"):
+        assert text_part in error.value
     assert ("thousands" in error.value) == ("," in text)
     latest(app).set_value("3").run()
-    assert app.markdown[0].value == "ε = 3" and not app.error
+    assert app.markdown[0].value == "ε = 3"
+    assert not app.error
 
 
 def latest(app):
     """The box of epsilon that is shown; those before it were replaced."""
-    return [it for it in app.text_input if str(it.key).startswith("sidebar.epsilon.")][
-        -1
-    ]
+    return [
+        text_input
+        for text_input in app.text_input
+        if str(text_input.key).startswith("sidebar.epsilon.")
+    ][-1]
 
 
 def test_a_locked_slider_is_not_heard():
     app = open_page()
     app.session_state["lesson.link"] = LessonLink.parse(
-        page="explore", query={"epsilon": "1"}, locked=("epsilon",)
+        page="explore",
+        query={"epsilon": "1"},
+        locked=("epsilon",),
     )
     app.run()
     assert app.markdown[0].value == "ε = 1"
     app._run(let_go(app, 2.0))
-    assert app.markdown[0].value == "ε = 1" and slider_epsilon(app) == 1.0
+    assert app.markdown[0].value == "ε = 1"
+    assert slider_epsilon(app) == 1.0
 
 
 def test_a_late_browser_does_not_keep_the_delta_of_other_data():
@@ -120,7 +127,8 @@ def test_a_number_that_the_slider_does_not_have_is_not_taken(value):
     app = open_page()
     app._run(let_go(app, 2.0))
     app._run(let_go(app, value))
-    assert not app.exception and app.markdown[0].value == "ε = 2"
+    assert not app.exception
+    assert app.markdown[0].value == "ε = 2"
 
 
 def options():
@@ -149,4 +157,5 @@ def test_an_option_that_a_frame_makes_up_is_not_taken():
             made_up.string_array_value.data.append("third")
     assert len(states.widgets) >= 4
     app._run(states)
-    assert not app.exception and app.markdown[0].value == usual
+    assert not app.exception
+    assert app.markdown[0].value == usual

@@ -25,7 +25,13 @@ SCRIPT = behind_sidebar("tune/page.py")
 
 
 def page(dataset="cinema-small", **state):
-    app = app_of(SCRIPT, state, dataset=dataset, algorithm="private-bias", epsilon="5")
+    app = app_of(
+        SCRIPT,
+        state,
+        dataset=dataset,
+        algorithm="private-bias",
+        epsilon="5",
+    )
     app.run()
     assert not app.exception, [error.value for error in app.exception]
     return app
@@ -33,9 +39,9 @@ def page(dataset="cinema-small", **state):
 
 def verdicts(app):
     return [
-        it.value
-        for it in (*app.success, *app.info)
-        if "On test ratings: The winner " in it.value
+        message.value
+        for message in (*app.success, *app.info)
+        if "On test ratings: The winner " in message.value
     ]
 
 
@@ -48,7 +54,8 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     deviation = app.session_state["explore.private-bias.prior_deviation"]
     box = widget_of(app.text_input, "explore.private-bias.prior_deviation")
     assert float(box.value) == pytest.approx(deviation, rel=1e-5)
-    assert verdicts(app) and app.button(key="tune.next.take-away")
+    assert verdicts(app)
+    assert app.button(key="tune.next.take-away")
     assert app.session_state["export.tuned"] == ("cinema-small", "private-bias")
     assert app.session_state["sidebar.algorithm"] == "private-bias"
     assert app.title[0].value.startswith("The best of 5 trials: validation RMSE 0.")
@@ -56,9 +63,8 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     scores = next(
         table.value for table in app.dataframe if "best so far" in table.value.columns
     )
-    assert (scores["low"] < scores["score"]).all() and (
-        scores["score"] < scores["high"]
-    ).all()
+    assert (scores["low"] < scores["score"]).all()
+    assert (scores["score"] < scores["high"]).all()
     cost = next(
         table.value for table in app.dataframe if "what is shown" in table.value.columns
     )
@@ -75,19 +81,22 @@ def test_a_search_ends_with_the_winner_on_test_ratings_and_the_price():
     assert paid[0] == pytest.approx(thrice.single, abs=0.006)
     assert paid[-1] == pytest.approx(thrice.all_shown, abs=0.006)
     assert float(cost["total ε"].iloc[0]) < min(paid[1:-1]) < paid[-1]
-    assert any("cost **nothing**" in it.value for it in app.markdown)
+    assert any("cost **nothing**" in markdown.value for markdown in app.markdown)
 
 
 def form(app):
     return next(
-        it for it in app.expander if it.label == "Set parameters yourself"
+        expander
+        for expander in app.expander
+        if expander.label == "Set parameters yourself"
     ).proto
 
 
-def test_it_starts_at_the_method_epsilon_and_parameters_of_the_address():
+def test_tune_starts_at_the_method_epsilon_and_parameters_of_the_address():
     first = page()
     assert first.title[0].value == "Which parameters for Private biases at ε = 5?"
-    assert not form(first).expanded and first.button(key="tune.next.take-away")
+    assert not form(first).expanded
+    assert first.button(key="tune.next.take-away")
     linked = app_of(
         SCRIPT,
         dataset="cinema-small",
@@ -102,15 +111,20 @@ def test_it_starts_at_the_method_epsilon_and_parameters_of_the_address():
     assert linked.number_input(key="explore.spectral.rank").value == 3
     assert linked.number_input(key="tune.trials").value == 7
     assert linked.multiselect(key="tune.moving.spectral").value == ["shrinkage"]
-    for name, value in {"search": "shrinkage", "trials": "7", "p.rank": "3"}.items():
+    for name, value in {
+        "search": "shrinkage",
+        "trials": "7",
+        "p.rank": "3",
+    }.items():
         assert linked.query_params[name] in (value, [value])
     wrong = app_of(
-        SCRIPT, dataset="cinema-small", algorithm="spectral", search="nonsense"
+        SCRIPT,
+        dataset="cinema-small",
+        algorithm="spectral",
+        search="nonsense",
     ).run()
-    assert (
-        "'search' in the link is invalid" in wrong.warning[0].value
-        and not wrong.exception
-    )
+    assert "'search' in the link is invalid" in wrong.warning[0].value
+    assert not wrong.exception
 
 
 def test_of_several_methods_it_tunes_the_one_of_the_last_answer():
@@ -137,7 +151,8 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     own = brought(mine.entry)
     asked = page(**own)
     # before they are declared
-    assert not any(button.key == "tune.go" for button in asked.button)
+    for button in asked.button:
+        assert button.key != "tune.go"
     asked.number_input(key=data_sets.each_key(mine.entry)).set_value(12).run()
     assert "total ε" not in asked.button(key="tune.go").label  # on synthetic data
     app = page(**state, **own)
@@ -147,8 +162,9 @@ def test_of_ones_own_data_a_private_selection_leaves_its_winner_alone():
     account = account_of(mine.entry.id)
     assert 2.9 < account.total.epsilon <= 3.0  # its cap
     assert account.total.epsilon == pytest.approx(float(price[1]), abs=0.005)
-    assert len(account.entries) == 1 and app.button(key="tune.use")
-    columns = {column for it in app.dataframe for column in it.value.columns}
+    assert len(account.entries) == 1
+    assert app.button(key="tune.use")
+    columns = {column for frame in app.dataframe for column in frame.value.columns}
     bought = {
         "what",
         "times",
@@ -177,9 +193,9 @@ def test_a_button_says_beforehand_that_a_selection_exceeds_the_budget():
     app = page(**state, **brought(mine.entry))
     assert app.button(key="tune.select").disabled
     (caption,) = [
-        it.value
-        for it in app.caption
-        if "counts it as one Gaussian release" in it.value
+        caption.value
+        for caption in app.caption
+        if "counts it as one Gaussian release" in caption.value
     ]
     assert re.search(r"It fits with ε = [\d.]+ or less for each training run", caption)
     account.set_budget(30.0, default_delta(40))

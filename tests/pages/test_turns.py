@@ -34,7 +34,9 @@ def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
 ):
     monkeypatch.setattr(drawing, "LOOK", 0.001)
     monkeypatch.setattr(drawing, "PATIENCE", {ANSWER: 60.0, BELOW: 60.0})
-    line, drawn, threads = Turns(), list[int](), list[threading.Thread]()
+    line = Turns()
+    drawn = list[int]()
+    threads = list[threading.Thread]()
     line.take(ANSWER, nothing)
 
     def draw(urgency, number, look):
@@ -50,7 +52,8 @@ def test_answers_go_before_what_stands_below_and_each_in_the_order_of_coming(
     line.give_back()
     for thread in threads:
         thread.join(WAIT)
-    assert drawn == [1, 3, 0, 2] and line.holders == 0
+    assert drawn == [1, 3, 0, 2]
+    assert line.holders == 0
 
 
 @pytest.fixture

@@ -28,7 +28,8 @@ from tests.support.engines import WAIT, Gated, gated, gates
 from tests.support.messy_table import messy_table
 
 ROOT = Path(__file__).parents[2]
-ADA, BOB = Asker.of_session("ada's secret"), Asker.of_session("bob's secret")
+ADA = Asker.of_session("ada's secret")
+BOB = Asker.of_session("bob's secret")
 TEACHER = Asker.of_login("https://login.example.org", "1", operator=True)
 
 
@@ -99,13 +100,16 @@ def keys_of_list(app):
 def test_history_begins_with_the_visitors_own_runs(put, at):
     key = hers(seed=1)
     at(BOB)
-    spec = RunSpec.of(dataset="cinema-small", algorithm="user-mean", seed=1)
+    spec = RunSpec.of(
+        dataset="cinema-small",
+        algorithm="user-mean",
+        seed=1,
+    )
     with asking(BOB):
         own_key = str(engine().submit(spec).result(WAIT).key)
     app = drawn("runs/page.py")
-    assert keys_of_list(app) == {own_key} and app.title[0].value.startswith(
-        "Your 1 run, "
-    )
+    assert keys_of_list(app) == {own_key}
+    assert app.title[0].value.startswith("Your 1 run, ")
     app.segmented_control(key="runs.whose").set_value("everyone").run()
     assert keys_of_list(app) >= {own_key, key}
     assert app.dataframe[0].value.set_index("key").loc[
@@ -119,7 +123,8 @@ def test_history_begins_with_the_visitors_own_runs(put, at):
     reloaded_app = drawn("runs/page.py", **app.query_params)
     assert keys_of_list(reloaded_app) == keys_of_list(app)
     app.segmented_control(key="runs.whose").set_value("mine").run()
-    assert keys_of_list(app) == {own_key} and "whose" not in app.query_params
+    assert keys_of_list(app) == {own_key}
+    assert "whose" not in app.query_params
 
 
 def test_a_tick_belongs_to_one_list_of_runs(put, at):
@@ -129,18 +134,20 @@ def test_a_tick_belongs_to_one_list_of_runs(put, at):
     app = drawn("runs/page.py")
     app.session_state["runs.table.mine"] = ticked(0)
     app.run()
-    assert "Differences" in [it.value for it in app.subheader]
+    assert "Differences" in [subheader.value for subheader in app.subheader]
     app.segmented_control(key="runs.whose").set_value("everyone").run()
-    assert "Differences" not in [it.value for it in app.subheader]
+    assert "Differences" not in [subheader.value for subheader in app.subheader]
 
 
 def test_a_visitor_without_runs_is_offered_everyones(put, at):
     key = hers()
     at(Asker.of_session("cleo's secret"))
     app = drawn("runs/page.py")
-    assert "No run of yours" in app.title[0].value and not app.dataframe
+    assert "No run of yours" in app.title[0].value
+    assert not app.dataframe
     app.button(key="runs.everyone").click().run()
-    assert not app.exception and key in keys_of_list(app)
+    assert not app.exception
+    assert key in keys_of_list(app)
     assert app.segmented_control(key="runs.whose").value == "everyone"
 
 
@@ -148,14 +155,16 @@ def test_one_person_at_their_machine_has_no_switch_between_owners(put, at):
     key = hers()
     at(Asker.of_session("x", alone=True))
     app = drawn("runs/page.py", whose="mine")
-    assert not app.segmented_control and key in keys_of_list(app)
+    assert not app.segmented_control
+    assert key in keys_of_list(app)
 
 
 def test_the_operators_page_is_empty_for_everybody_else(put, at):
     for who in (ADA, Asker(), Asker.of_session("x", alone=True)):
         at(who)
         app = drawn("operator/page.py")
-        assert not words(app) and not app.metric
+        assert not words(app)
+        assert not app.metric
     at(TEACHER)
     assert drawn("operator/page.py").metric
 
@@ -172,7 +181,8 @@ def test_the_operator_sees_the_queue_and_stops_a_run(put, at):
     at(TEACHER)
     app.run()
     app.button(key=f"operator.stop.{job.ticket}").click().run()
-    assert job.state == "cancelled" and not app.exception
+    assert job.state == "cancelled"
+    assert not app.exception
 
 
 def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(
@@ -204,12 +214,15 @@ def test_the_operator_clears_a_class_and_all_of_one_owner_with_a_second_click(
     with contextlib.closing(sqlite3.connect(data_folder / class_records.FILE)) as db:
         db.execute("BEGIN EXCLUSIVE")
         app.button(key=f"operator.clear_now.of.{ADA.owner}").click().run()
-        assert class_records.FILE in words(app) and app.metric and not app.exception
+        assert class_records.FILE in words(app)
+        assert app.metric
+        assert not app.exception
     assert len(class_records.classes()) == 2
     app.run()
     app.button(key=f"operator.clear.of.{ADA.owner}").click().run()
     app.button(key=f"operator.clear_now.of.{ADA.owner}").click().run()
-    assert not class_records.classes() and not app.exception
+    assert not class_records.classes()
+    assert not app.exception
 
 
 def test_a_message_names_a_file_and_no_path_on_the_server(put, at, data_folder):
@@ -218,7 +231,8 @@ def test_a_message_names_a_file_and_no_path_on_the_server(put, at, data_folder):
     file.write_text("no database, and long enough to be looked at " * 40)
     at(TEACHER)
     text = words(drawn("operator/page.py"))
-    assert account_files.FILE in text and str(data_folder) not in text
+    assert account_files.FILE in text
+    assert str(data_folder) not in text
     with asking(Asker.of_session("x", alone=True)):
         assert (
             safe_text.message(BadInput(f"{file} is damaged.")) == f"{file} is damaged."
@@ -240,14 +254,16 @@ def test_a_page_on_an_uploaded_file_sends_no_path_on_the_server(page, put):
     upload = session_files.read(table.content, "visits.csv", facts)
     app = app_of(behind_sidebar(f"{page}/page.py"), brought(upload.entry)).run()
     assert not app.exception
-    todo, sent = [app._tree], []
+    todo = [app._tree]
+    sent = []
     while todo:
         node = todo.pop()
         todo += list(getattr(node, "children", {}).values())
         if isinstance(proto := getattr(node, "proto", None), Message):
             sent.append(proto.SerializeToString())
     forget(upload)
-    assert len(sent) > 5 and str(session_files.home()).encode() not in b"".join(sent)
+    assert len(sent) > 5
+    assert str(session_files.home()).encode() not in b"".join(sent)
 
 
 ASKING = """
@@ -288,17 +304,20 @@ def test_the_tabs_of_one_browser_have_one_turn(browse):
     his = generate_xsrf_token_string(b"sixteen others..")
     assert hers[0] != hers[1]
     first, second, third = (
-        browse(f"run {tab}", it) for tab, it in enumerate((*hers, his))
+        browse(f"run {tab}", connection) for tab, connection in enumerate((*hers, his))
     )
-    assert first == second != third and "" not in (first, third)
+    assert first == second != third
+    assert "" not in (first, third)
 
 
 @pytest.mark.parametrize(
     "cookie", [None, "", "2|ab|cdef|1", "2|0|0|0", "x" * 9_000, "2|é|é|1"]
 )
 def test_a_tab_without_a_usable_cookie_has_a_turn_of_its_own(browse, cookie):
-    first, second = browse("run a", cookie), browse("run b", cookie)
-    assert first != second and "" not in (first, second)
+    first = browse("run a", cookie)
+    second = browse("run b", cookie)
+    assert first != second
+    assert "" not in (first, second)
 
 
 def test_a_login_has_one_turn_in_all_its_browsers(browse, at, monkeypatch):
@@ -324,7 +343,8 @@ def test_one_person_at_her_machine_may_do_everything_and_is_no_operator(put):
     app = app_of(script).run()
     assert words(app).startswith("True False session:")
     token = app.session_state[visitor.TOKEN]
-    assert len(token) >= 32 and token not in words(app)
+    assert len(token) >= 32
+    assert token not in words(app)
     assert words(app_of(script).run()) != words(app)
     for setting in (
         {"operators": "teacher@example.org"},
@@ -368,13 +388,16 @@ def test_a_data_set_that_is_not_allowed_comes_in_no_way(way, put, at):
         assert app.warning
     elif way == "a lesson":
         link = link_to(
-            page="accountant", query={"dataset": "cinema"}, locked=("dataset",)
+            page="accountant",
+            query={"dataset": "cinema"},
+            locked=("dataset",),
         )
         app = drawn("kit/navigation.py", **{"class": link})
     else:
         app = drawn(EDITED)
     box = app.sidebar.selectbox(key="sidebar.dataset")
-    assert box.value == "cinema-small" and len(box.options) == 2
+    assert box.value == "cinema-small"
+    assert len(box.options) == 2
 
 
 @pytest.mark.parametrize(
@@ -388,11 +411,16 @@ def test_no_page_opens_an_address(address, monkeypatch):
         "readers.databases.read",
     ):
         monkeypatch.setattr(f"dpmf_datasets.{reader}", addresses.append)
-    assert drawn(ACCOUNT, dataset=address).warning and not addresses
+    assert drawn(ACCOUNT, dataset=address).warning
+    assert not addresses
 
 
 def test_downloads_are_not_offered_where_they_are_the_operators(put, at):
     at(BOB)
-    assert "data.download" not in {it.key for it in drawn("data/page.py").selectbox}
+    assert "data.download" not in {
+        selectbox.key for selectbox in drawn("data/page.py").selectbox
+    }
     at(TEACHER)
-    assert "data.download" in {it.key for it in drawn("data/page.py").selectbox}
+    assert "data.download" in {
+        selectbox.key for selectbox in drawn("data/page.py").selectbox
+    }
