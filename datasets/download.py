@@ -67,7 +67,11 @@ def official_archive(
     file = f"{entry.id}.zip"
     try:
         path = pooch.retrieve(
-            url, f"md5:{md5}", fname=file, path=folder, downloader=downloader
+            url,
+            f"md5:{md5}",
+            fname=file,
+            path=folder,
+            downloader=downloader,
         )
     except requests.RequestException as error:
         raise _failed(entry, error, url) from error

@@ -53,7 +53,9 @@ def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002
     """
     target = usable(folder) / f"{id}.npz"
     handle, aside = tempfile.mkstemp(
-        dir=workplace(folder), prefix=f"{id}-", suffix=".npz"
+        dir=workplace(folder),
+        prefix=f"{id}-",
+        suffix=".npz",
     )
     os.close(handle)
     try:

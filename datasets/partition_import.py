@@ -224,7 +224,13 @@ class _Import:
         self.titles = {**rows.titles, **self.titles}
         self.assumptions += assumptions_of(self._declared, rows.table)
         return report_of(
-            rows, name, self._declared, (), kept=kept, n_users=0, n_items=0
+            rows,
+            name,
+            self._declared,
+            (),
+            kept=kept,
+            n_users=0,
+            n_items=0,
         )
 
     def _spill(self, batch: Batch) -> None:

@@ -29,13 +29,21 @@ MAKERS: dict[str, Callable[..., Data]] = {
         entry.n_users, entry.n_items, seed=seed, name=entry.id
     ),
     "cinema-small": lambda entry, seed: cinema(
-        entry.n_users, entry.n_items, density=0.2, seed=seed, name=entry.id
+        entry.n_users,
+        entry.n_items,
+        density=0.2,
+        seed=seed,
+        name=entry.id,
     ),
     "lowrank": lambda entry, seed: lowrank(
         entry.n_users, entry.n_items, seed=seed, name=entry.id
     ),
     "rankone": lambda entry, seed: rankone(  # about 80 ratings of each user
-        entry.n_users, entry.n_items, p=80 / entry.n_items, seed=seed, name=entry.id
+        entry.n_users,
+        entry.n_items,
+        p=80 / entry.n_items,
+        seed=seed,
+        name=entry.id,
     ),
     "news": lambda entry, seed: news(seed=seed),
     "faces": lambda entry, seed: faces(seed=seed),
@@ -177,7 +185,13 @@ def stand_in(data_id: str, seed: int) -> Ratings:
     if data_id.startswith(declared_worlds.HEAD):
         return DeclaredWorld.parse(data_id).ratings
     users, items, density, (low, high) = _shape_in(data_id)
-    data = cinema(users, items, density=density, seed=seed, name=data_id)
+    data = cinema(
+        users,
+        items,
+        density=density,
+        seed=seed,
+        name=data_id,
+    )
     first, last = BOUNDS
     values = low + (data.values - first) * ((high - low) / (last - first))
     return replace(

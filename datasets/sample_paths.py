@@ -114,7 +114,12 @@ def _lines(path: Path, facts: DeclaredFacts) -> _Rows:
     with report_damage(path), path.open("rb") as stream:
         texts = text.lines(unpacked(stream).read(), reader)
     return _Rows(
-        *text.documents(texts, name=path.name, reader=reader, rules=_rules(facts))
+        *text.documents(
+            texts,
+            name=path.name,
+            reader=reader,
+            rules=_rules(facts),
+        )
     )
 
 
@@ -162,7 +167,11 @@ def _files(path: Path, facts: DeclaredFacts) -> _Rows:
         names, texts = zip(*files, strict=True)
         rows = _Rows(
             *text.documents(
-                texts, name=path.name, titles=names, reader=reader, rules=_rules(facts)
+                texts,
+                name=path.name,
+                titles=names,
+                reader=reader,
+                rules=_rules(facts),
             )
         )
     else:

@@ -43,7 +43,12 @@ def read(read_files: ReadFiles, entry: SampleEntry, path: Path) -> SamplesAndRep
 def _posts(entry: SampleEntry, path: Path) -> SamplesAndReport:
     reader = Reader(otherwise="latin-1")  # as scikit-learn reads them
     texts, subjects = text.posts(text.files(path, reader))
-    return text.documents(texts, name=entry.id, titles=subjects, reader=reader)
+    return text.documents(
+        texts,
+        name=entry.id,
+        titles=subjects,
+        reader=reader,
+    )
 
 
 def _headlines(entry: SampleEntry, path: Path) -> SamplesAndReport:
@@ -92,7 +97,11 @@ def _matlab(entry: SampleEntry, path: Path) -> SamplesAndReport:
         if columns == entry.n_features + 2:
             drop = (columns - 1, columns)  # the class, and an unexplained column
     return matlab.samples_of(
-        file, name=entry.id, image=entry.image, drop=drop, features=entry.n_features
+        file,
+        name=entry.id,
+        image=entry.image,
+        drop=drop,
+        features=entry.n_features,
     )
 
 
@@ -116,7 +125,11 @@ def digits() -> Samples:
     from sklearn.datasets import load_digits
 
     return Samples.of(
-        load_digits().data, image=(8, 8), unit="image", name="digits", public=True
+        load_digits().data,
+        image=(8, 8),
+        unit="image",
+        name="digits",
+        public=True,
     )
 
 
@@ -124,13 +137,23 @@ def _olivetti(folder: str) -> Samples:
     from sklearn.datasets import fetch_olivetti_faces
 
     rows = fetch_olivetti_faces(data_home=folder).data
-    return Samples.of(rows, image=(64, 64), unit="image", name="olivetti", public=True)
+    return Samples.of(
+        rows,
+        image=(64, 64),
+        unit="image",
+        name="olivetti",
+        public=True,
+    )
 
 
 def _newsgroups(folder: str) -> Samples:
     from sklearn.datasets import fetch_20newsgroups
 
-    corpus = fetch_20newsgroups(data_home=folder, subset="all", shuffle=False)
+    corpus = fetch_20newsgroups(
+        data_home=folder,
+        subset="all",
+        shuffle=False,
+    )
     named_posts = [
         (f"{corpus.target_names[label]}/{place}", post)
         for place, (label, post) in enumerate(
@@ -138,7 +161,12 @@ def _newsgroups(folder: str) -> Samples:
         )
     ]
     texts, subjects = text.posts(named_posts)
-    return text.documents(texts, name="20newsgroups", titles=subjects, public=True)[0]
+    return text.documents(
+        texts,
+        name="20newsgroups",
+        titles=subjects,
+        public=True,
+    )[0]
 
 
 def _rcv1(folder: str) -> Samples:
@@ -146,7 +174,13 @@ def _rcv1(folder: str) -> Samples:
 
     X = fetch_rcv1(data_home=folder, subset="train").data[:20_242]
     words = tuple(f"term {j + 1}" for j in range(X.shape[1]))
-    return Samples.of(X, vocabulary=words, unit="document", name="rcv1", public=True)
+    return Samples.of(
+        X,
+        vocabulary=words,
+        unit="document",
+        name="rcv1",
+        public=True,
+    )
 
 
 FETCHERS: dict[str, Callable[[str], Samples]] = {

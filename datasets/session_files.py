@@ -45,7 +45,11 @@ ARRAYS = "data.npz"
 ORIGIN = "origin"
 COMMAND = "command"
 UPLOAD = SandboxLimits(
-    512 << 20, 60, users=1_000_000, items=100_000, ratings=20_000_000
+    512 << 20,
+    60,
+    users=1_000_000,
+    items=100_000,
+    ratings=20_000_000,
 )
 WatchImport = Callable[[], object]
 FEATURES_NAMED = 3  # columns of an item table that the data set's description names
@@ -92,7 +96,11 @@ def _disk_errors() -> Iterator[None]:
 
 def _new_folder() -> Path:
     root = home()
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    root.mkdir(
+        mode=0o700,
+        parents=True,
+        exist_ok=True,
+    )
     if root.is_symlink() or (
         hasattr(os, "getuid") and root.stat().st_uid != os.getuid()
     ):

@@ -148,4 +148,9 @@ def _ratings_of_table(
             f"'leave' names columns of a wide table, and {name} is read as one row per rating."
             " Declare layout=wide, or leave it out: other columns are ignored anyway."
         )
-    return read_table(table, name=name, declared=declared, advice=advice)
+    return read_table(
+        table,
+        name=name,
+        declared=declared,
+        advice=advice,
+    )

@@ -62,7 +62,10 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             table = open_table(stream, entry.id)
             declared = Declared(entry.bounds)
             ratings, report = read_table(
-                table, name=entry.id, declared=declared, advice=in_header
+                table,
+                name=entry.id,
+                declared=declared,
+                advice=in_header,
             )
         if name in LAYOUTS:
             films = _films(members, *LAYOUTS[name])
@@ -139,7 +142,12 @@ def published_or_private(
     counts = (ratings.n_users, ratings.n_items, len(ratings))
     official = (entry.n_users, entry.n_items, entry.n_ratings)
     if counts == official and not report.problems:
-        return replace(ratings, public=True, assumptions=(), user_keys=None), report
+        return replace(
+            ratings,
+            public=True,
+            assumptions=(),
+            user_keys=None,
+        ), report
     whole = f"{official[2]:,} ratings by {official[0]:,} users of {official[1]:,} items"
     note = f"This is not all of {entry.title}, which has {whole}, so it is treated as private data."
     assumptions = tuple(

@@ -48,7 +48,10 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
         table = _combined(members, names, entry.n_items)
         declared = Declared(entry.bounds)
         ratings, report = read_table(
-            table, name=entry.id, declared=declared, advice=in_header
+            table,
+            name=entry.id,
+            declared=declared,
+            advice=in_header,
         )
         titles = _titles(members)
     films = np.array(ratings.labels, np.int32) - 1
@@ -100,10 +103,15 @@ def _combined(members: ArchiveMembers, names: Sequence[str], n_films: int) -> Ta
 def _lines(members: ArchiveMembers, name: str) -> Iterator[pa.Array]:
     """The lines of a file as text, many at a time."""
     reading = pa.csv.ReadOptions(
-        use_threads=False, column_names=["line"], block_size=BLOCK, encoding="latin-1"
+        use_threads=False,
+        column_names=["line"],
+        block_size=BLOCK,
+        encoding="latin-1",
     )
     parsing = pa.csv.ParseOptions(
-        delimiter=UNUSED, quote_char=False, ignore_empty_lines=False
+        delimiter=UNUSED,
+        quote_char=False,
+        ignore_empty_lines=False,
     )
     text = pa.csv.ConvertOptions(column_types={"line": pa.string()})
     with members.open(name) as raw:

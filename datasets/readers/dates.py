@@ -170,7 +170,11 @@ class Clock:
         for unit, low, high in EPOCHS:
             if ((numbers >= low) & (numbers < high)).all():
                 words = f"Times were read as {unit} since 1970."
-                return cls(unit=unit, has_fractions=has_fractions, words=words)
+                return cls(
+                    unit=unit,
+                    has_fractions=has_fractions,
+                    words=words,
+                )
         if not has_fractions and ((numbers >= 19000101) & (numbers <= 21001231)).all():
             words = "Times were read as dates of eight digits: year, month, day."
             return cls(words=words)
@@ -269,7 +273,12 @@ def _moments(texts: "pd.Series[str]", form: str) -> Times:
     times = pd.Series(UNREAD, texts.index)
     for way in (form, "mixed"):
         if way:
-            stamps = pd.to_datetime(candidates, format=way, errors="coerce", utc=True)
+            stamps = pd.to_datetime(
+                candidates,
+                format=way,
+                errors="coerce",
+                utc=True,
+            )
             times[candidates.index] = _micro(stamps)
             candidates = candidates[stamps.isna()]
     return np.asarray(times, np.int64)

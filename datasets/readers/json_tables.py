@@ -63,7 +63,12 @@ def json_table(
         unit="row" if is_list else "line",
         ragged_lines=ragged_lines,
     )
-    table.open_part = partial(json_table, head=head, encoding=encoding, names=names)
+    table.open_part = partial(
+        json_table,
+        head=head,
+        encoding=encoding,
+        names=names,
+    )
     return table
 
 

@@ -164,7 +164,9 @@ class Cutter:
         table = pa.csv.read_csv(
             pa.BufferReader(block),
             pa.csv.ReadOptions(
-                use_threads=False, column_names=names, block_size=len(block) + 1
+                use_threads=False,
+                column_names=names,
+                block_size=len(block) + 1,
             ),
             pa.csv.ParseOptions(
                 delimiter=self._delimiter,

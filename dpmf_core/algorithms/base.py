@@ -334,7 +334,11 @@ class Algorithm(BaseModel):
         Whether its releases have noise; False for what `without_noise` returns.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+    )
 
     id: ClassVar[str]
     title: ClassVar[str]

@@ -98,7 +98,10 @@ class Popularity(Algorithm):
         tiny = (rank / max(shape.n_items, 1) * 1e-6).astype(np.float32)
         centre = mean_rating(curator.total, shape)
         yield Recommender.of_means(
-            shape, centre=centre, item_offsets=tiny, user_damping=None
+            shape,
+            centre=centre,
+            item_offsets=tiny,
+            user_damping=None,
         )
 
 
@@ -123,7 +126,10 @@ class Bias(Algorithm):
         shape: Shape = curator.shape
         centre, b = damped_biases(curator.total, shape, self.damping)
         model = Recommender.of_means(
-            shape, centre=centre, item_offsets=b, user_damping=self.damping
+            shape,
+            centre=centre,
+            item_offsets=b,
+            user_damping=self.damping,
         )
         if self.local_columns:
             model = with_local_columns(model, item_counts(curator.total), shape)

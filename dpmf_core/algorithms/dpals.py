@@ -80,7 +80,10 @@ class DPALS(DPALSPlan):
             self._step_curators(curator, model, counts, kept_items, rng.sampling)
         ):
             training = replace(
-                model, item_factors=V, ridge=self.user_regularisation, mended=False
+                model,
+                item_factors=V,
+                ridge=self.user_regularisation,
+                mended=False,
             )
             key = draw_key(rng.sampling, 2 * step + 1)
             U = step_curator.hold(
@@ -162,7 +165,12 @@ class DPALS(DPALSPlan):
                 centre = private_mean(curator)
             else:
                 centre = 0.0
-            model = replace(model, centre=centre, user_damping=None, mended=False)
+            model = replace(
+                model,
+                centre=centre,
+                user_damping=None,
+                mended=False,
+            )
         if not self._needs_counts:
             return model, None
         statistic = self._own_counts(shape)

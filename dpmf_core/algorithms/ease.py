@@ -112,7 +112,10 @@ class EASE(Algorithm):
             return ItemRegression.of_means(data.shape, centre=0.0, user_damping=None)
         centre, b = damped_biases(sums_over(data), data.shape, DAMPING)
         return ItemRegression.of_means(
-            data.shape, centre=centre, item_offsets=b, user_damping=DAMPING
+            data.shape,
+            centre=centre,
+            item_offsets=b,
+            user_damping=DAMPING,
         )
 
 
@@ -189,5 +192,8 @@ class SlopeOne(Algorithm):
         sums = (data.matrix(data.values.astype(np.float64)).T @ rated).toarray()
         pairs = (np.triu(sums - sums.T, 1) + np.tril(counts, -1)).astype(np.float32)
         yield SlopeOneModel.of_means(
-            data.shape, centre=centre, user_damping=None, pairs=pairs
+            data.shape,
+            centre=centre,
+            user_damping=None,
+            pairs=pairs,
         )

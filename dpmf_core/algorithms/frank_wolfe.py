@@ -267,7 +267,10 @@ class FW(FrankWolfe):
         assert isinstance(curator, OpenCurator)
         centre, b = damped_biases(curator.total, curator.shape, 5.0)
         model = self._empty(
-            curator.shape, centre=centre, item_offsets=b, user_damping=5.0
+            curator.shape,
+            centre=centre,
+            item_offsets=b,
+            user_damping=5.0,
         )
         return model, item_counts(curator.total)
 
@@ -285,5 +288,11 @@ class FW(FrankWolfe):
             moment = LinearOperator(
                 (m, m), lambda v: total(product, A, v), dtype=np.float64
             )
-            squares, Q = eigsh(moment, k=1, which="LA", v0=start, tol=1e-12)
+            squares, Q = eigsh(
+                moment,
+                k=1,
+                which="LA",
+                v0=start,
+                tol=1e-12,
+            )
         return Q[:, -1], math.sqrt(max(float(squares[-1]), 0.0))

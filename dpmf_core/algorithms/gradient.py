@@ -185,7 +185,10 @@ class DPSGD(ProvenForUsers):
         ridge = self.user_regularisation
         start = V.astype(np.float32)
         model = Recommender.of_means(
-            shape, item_offsets=offsets, item_factors=start, ridge=ridge
+            shape,
+            item_offsets=offsets,
+            item_factors=start,
+            ridge=ridge,
         )
         for step in range(self.steps):
             G = curator.release(gradient, model)

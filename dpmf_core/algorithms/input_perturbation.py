@@ -163,7 +163,10 @@ class DPNMFLaplace(PerturbedInput):
         )
         ridge = self.prediction_ridge
         model = Recommender.of_means(
-            noisy.shape, centre=low, user_damping=None, ridge=ridge
+            noisy.shape,
+            centre=low,
+            user_damping=None,
+            ridge=ridge,
         )
         for _ in range(self.steps):
             W = _multiplicative_step(W, H, noisy, x, noisy.users, noisy.items)

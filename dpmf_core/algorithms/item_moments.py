@@ -64,7 +64,13 @@ def row_bound_field() -> Any:
 def nuclear_norm_field(default: float) -> Any:
     """The parameter that is the nuclear norm's bound."""
     words = "radius of the ball, in √(n m) half-ranges of the rating scale"
-    return Field(default, ge=LEAST, le=100, title="nuclear norm κ", description=words)
+    return Field(
+        default,
+        ge=LEAST,
+        le=100,
+        title="nuclear norm κ",
+        description=words,
+    )
 
 
 def gridded_rows(block: Block, values: Array, bound: float) -> Any:

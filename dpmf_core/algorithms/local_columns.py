@@ -67,7 +67,12 @@ def with_local_columns(
     scale = math.sqrt(strength * ridge / (RATING_VARIANCE * unit**2))
     L = (scale * L).astype(np.float32)
     mended = model.user_damping is not None
-    return replace(model, local_columns=L, ridge=ridge, mended=mended)
+    return replace(
+        model,
+        local_columns=L,
+        ridge=ridge,
+        mended=mended,
+    )
 
 
 def feature_columns(features: ItemFeatures, weights: Array) -> Array:

@@ -174,7 +174,12 @@ class Server:
             rate=self.rate, penalty=self.penalty, shortened=self.shortened,
         )  # fmt: skip
         history = Ratings.of(
-            users, items, values, n_users=1, n_items=len(Q), bounds=UNCLIPPED
+            users,
+            items,
+            values,
+            n_users=1,
+            n_items=len(Q),
+            bounds=UNCLIPPED,
         )
         scores = (
             self.item_biases + self.item_factors @ model.personal(history).factors[0]

@@ -20,7 +20,13 @@ def parameter(
     title: None for the parameter's name.
     """
     low, high = within or (None, None)
-    return Field(default, ge=low, le=high, title=title, description=description)
+    return Field(
+        default,
+        ge=low,
+        le=high,
+        title=title,
+        description=description,
+    )
 
 
 def choice(default: Any, description: str) -> Any:

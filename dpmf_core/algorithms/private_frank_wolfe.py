@@ -231,7 +231,12 @@ class DPFW(ProvenForUsers, FrankWolfe):
         W = curator.release(moment, A, m)
         start = np.sqrt(1.0 + np.arange(m))
         if m > 2:
-            squares, Q = eigsh(W, k=1, which="LA", v0=start)
+            squares, Q = eigsh(
+                W,
+                k=1,
+                which="LA",
+                v0=start,
+            )
         else:
             squares, Q = np.linalg.eigh(W)
         return Q[:, -1], self._length_bound(float(squares[-1]), scale, m)

@@ -317,7 +317,12 @@ class PGD(Algorithm):
             return empty, None
         assert isinstance(curator, OpenCurator)
         centre, offsets = damped_biases(curator.total, curator.shape, 5.0)
-        model = replace(empty, centre=centre, item_offsets=offsets, user_damping=5.0)
+        model = replace(
+            empty,
+            centre=centre,
+            item_offsets=offsets,
+            user_damping=5.0,
+        )
         return model, item_counts(curator.total)
 
     def _empty(self, shape: Shape) -> GradientModel:

@@ -223,7 +223,10 @@ class SGLD(PrivateAlgorithm):
     def _model(self, shape: Shape, offsets: Array) -> Recommender:
         ridge = self.prediction_ridge * shape.half_range / 2
         return Recommender.of_means(
-            shape, item_offsets=offsets, ridge=ridge, mended=True
+            shape,
+            item_offsets=offsets,
+            ridge=ridge,
+            mended=True,
         )
 
     def _noisy_chain(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:

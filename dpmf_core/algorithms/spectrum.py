@@ -77,7 +77,10 @@ def noise_edge(deviations: Array) -> float:
         return t * math.sqrt(float((s / (t - s)).sum()))
 
     smallest = minimize_scalar(
-        edge, bounds=(-20.0, 20.0), method="bounded", options={"xatol": 1e-9}
+        edge,
+        bounds=(-20.0, 20.0),
+        method="bounded",
+        options={"xatol": 1e-9},
     )
     return largest * float(smallest.fun)
 
@@ -91,7 +94,12 @@ def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spect
     np.fill_diagonal(M, 0.0)
     weighted = noise.weights[:, None] * M * noise.weights
     if most < m - 1:
-        w, Q = eigsh(weighted, k=most, which="LA", v0=np.ones(m))
+        w, Q = eigsh(
+            weighted,
+            k=most,
+            which="LA",
+            v0=np.ones(m),
+        )
     else:
         w, Q = np.linalg.eigh(weighted)
     s = noise.deviations

@@ -74,7 +74,12 @@ def top_directions(moment: Array, rank: int) -> Array:
     """The eigenvectors (m, rank) of the largest eigenvalues, largest first."""
     m = len(moment)
     if rank < m - 1:
-        _, Q = eigsh(moment, k=rank, which="LA", v0=np.sqrt(1.0 + np.arange(m)))
+        _, Q = eigsh(
+            moment,
+            k=rank,
+            which="LA",
+            v0=np.sqrt(1.0 + np.arange(m)),
+        )
     else:
         _, Q = np.linalg.eigh(moment)
     return np.asarray(Q[:, ::-1][:, :rank])

@@ -117,7 +117,11 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         H = self.model_.personal(samples).coefficients * samples.norms[:, None]
         # rearranged, so that a sparse X stays sparse: |x - h W|^2 = |x|^2 - 2 h W x + |h W|^2
         rows = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, reset=False
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=np.float64,
+            reset=False,
         )
         total = float(np.sum(np.square(rows.data if hasattr(rows, "indptr") else rows)))
         cross_term = float(np.sum(H * (rows @ self.components_.T)))
@@ -139,11 +143,20 @@ class _NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Releasing):  # typ
         return tags
 
     def _samples(self, X: Any, reset: bool) -> Samples:
-        X = validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=reset)
+        X = validate_data(
+            self,
+            X,
+            accept_sparse="csr",
+            dtype=np.float64,
+            reset=reset,
+        )
         check_non_negative(X, f"{type(self).__name__} (input X)")
         assumptions = () if self.public else (NUMBER_IS_PUBLIC,)
         return Samples.of(
-            X, image=self.image_shape, public=self.public, assumptions=assumptions
+            X,
+            image=self.image_shape,
+            public=self.public,
+            assumptions=assumptions,
         )
 
 

@@ -278,7 +278,11 @@ def _interval(name: str, ends: Any) -> Interval:
             f"The range of '{name}' is (low, high) or (low, high, 'log'). Got {ends!r}."
         )
     try:
-        return Interval(low=ends[0], high=ends[1], log=len(ends) == 3)
+        return Interval(
+            low=ends[0],
+            high=ends[1],
+            log=len(ends) == 3,
+        )
     except ValueError:
         raise BadInput(
             f"The range of '{name}' must be two numbers, the lower first, above 0 if logarithmic."

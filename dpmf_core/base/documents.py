@@ -55,7 +55,10 @@ WRITERS: dict[str, Callable[[object], str]] = {
 def to_json(value: Any, indent: int | None = None) -> str:
     """Convert to standard JSON: non-finite values become null, numpy numbers plain ones."""
     return json.dumps(
-        _plain_values(value), indent=indent, ensure_ascii=False, allow_nan=False
+        _plain_values(value),
+        indent=indent,
+        ensure_ascii=False,
+        allow_nan=False,
     )
 
 
@@ -89,7 +92,12 @@ def html_table(
     head: Sequence[str], rows: Iterable[Sequence[object]], title: str | None = None
 ) -> str:
     """A table as HTML, below its title."""
-    return render("table.html", title=title, head=head, rows=list(rows))
+    return render(
+        "table.html",
+        title=title,
+        head=head,
+        rows=list(rows),
+    )
 
 
 def notebook(template: str, **values: Any) -> str:
@@ -112,7 +120,12 @@ def notebook(template: str, **values: Any) -> str:
     kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
     metadata = {"kernelspec": kernel, "language_info": {"name": "python"}}
     book = {"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5}
-    return json.dumps(book, ensure_ascii=False, indent=1, sort_keys=True)
+    return json.dumps(
+        book,
+        ensure_ascii=False,
+        indent=1,
+        sort_keys=True,
+    )
 
 
 @cache

@@ -88,7 +88,9 @@ class Settings(BaseModel):
     """Every setting, with the values of the `local` profile as defaults, and its description."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
     )
 
     profile: Literal["local", "class"] = "local"

@@ -109,7 +109,11 @@ def audit(
         return
     parameters = typed_parameters(algorithm_of(algorithm), pairs(param, "--param"))
     with tqdm(
-        total=options["runs"], unit="run", file=sys.stderr, disable=None, leave=False
+        total=options["runs"],
+        unit="run",
+        file=sys.stderr,
+        disable=None,
+        leave=False,
     ) as bar:
         options |= {
             "parameters": parameters,

@@ -88,7 +88,10 @@ class ChooseOptions(Options):
 
 @click.command()
 @click.option(
-    "--dataset", required=True, metavar="ID|PATH", shell_complete=complete_data
+    "--dataset",
+    required=True,
+    metavar="ID|PATH",
+    shell_complete=complete_data,
 )
 @on_data("dataset", without=("group",))
 @_ask("protect", type=str, metavar="person")
@@ -183,7 +186,12 @@ def _finding(
         declared = DeclaredShape.parse(dataset)
         title = "data of a declared shape"
         return asking.private_finding(
-            declared, options, compute, title=title, path="", program=start
+            declared,
+            options,
+            compute,
+            title=title,
+            path="",
+            program=start,
         )
     data = data_access.open_anywhere(DataSpec(id=dataset))
     if isinstance(data, Samples):

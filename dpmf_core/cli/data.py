@@ -148,12 +148,21 @@ def _import_partitions(
 
         def tell(stage: str, count: int, total: int) -> None:
             if stage not in bars:
-                bar = tqdm(desc=stage, total=total, file=sys.stderr, disable=None)
+                bar = tqdm(
+                    desc=stage,
+                    total=total,
+                    file=sys.stderr,
+                    disable=None,
+                )
                 bars[stage] = stack.enter_context(bar)
             bars[stage].update(count - bars[stage].n)
 
         return catalogue().import_partitions(
-            name, path, n_partitions=n_partitions, replace=replace, progress=tell
+            name,
+            path,
+            n_partitions=n_partitions,
+            replace=replace,
+            progress=tell,
         )
 
 

@@ -129,7 +129,11 @@ _param_option = click.option(
 )
 _config_option = click.option(
     "--config",
-    type=click.Path(path_type=Path, dir_okay=False, exists=True),
+    type=click.Path(
+        path_type=Path,
+        dir_okay=False,
+        exists=True,
+    ),
     expose_value=False,
     is_eager=True,
     callback=_use_file,

@@ -164,7 +164,12 @@ def check(context: click.Context, as_json: bool) -> None:
 
 
 @runs.command()
-@click.argument("keys", nargs=-1, required=True, shell_complete=complete_run)
+@click.argument(
+    "keys",
+    nargs=-1,
+    required=True,
+    shell_complete=complete_run,
+)
 @click.option("--title", default="Runs", show_default=True)
 @click.option(
     "--out", type=click.Path(path_type=Path), help="Default: standard output."

@@ -161,7 +161,11 @@ def _computed(spec: RunSpec, store: Store) -> Run:
     """The run, computed with a progress bar and stored."""
     name = spec.algorithm
     with tqdm(
-        desc=name, unit="step", file=sys.stderr, disable=None, leave=False
+        desc=name,
+        unit="step",
+        file=sys.stderr,
+        disable=None,
+        leave=False,
     ) as bar:
 
         def tell(progress: Progress) -> None:
@@ -292,7 +296,12 @@ def finish(points: Iterable[Point]) -> tuple[dict[str, Run], list[Exception]]:
     specs = list({point.key: point.spec for point in points}.values())
     runs: dict[str, Run] = {}
     failures: list[Exception] = []
-    bar = tqdm(total=len(specs), unit="run", file=sys.stderr, disable=None)
+    bar = tqdm(
+        total=len(specs),
+        unit="run",
+        file=sys.stderr,
+        disable=None,
+    )
     try:
         with contextlib.closing(Engine(Store())) as engine, bar:
             for spec, outcome in engine.sweep(specs):
@@ -319,7 +328,10 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
     with contextlib.closing(Engine(Store())) as engine:
         jobs = [engine.submit(spec) for spec in specs]
         for job in tqdm(
-            jobs, unit=unit, file=sys.stderr, disable=None if unit else True
+            jobs,
+            unit=unit,
+            file=sys.stderr,
+            disable=None if unit else True,
         ):
             yield job.result()
 

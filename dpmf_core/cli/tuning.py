@@ -156,7 +156,11 @@ def _range(text: str) -> Interval:
             "--vary takes NAME=LOW:HIGH or NAME=LOW:HIGH:log, the lower end first, e.g. rank=2:32."
             f" Got {text!r}."
         ) from None
-    return Interval(low=low, high=high, log=log)
+    return Interval(
+        low=low,
+        high=high,
+        log=log,
+    )
 
 
 def _run_search(spec: TuneSpec, trials: int) -> SearchResult:
@@ -166,7 +170,10 @@ def _run_search(spec: TuneSpec, trials: int) -> SearchResult:
         search = Search(spec, trials, engine)
         try:
             with tqdm(
-                total=search.n_trials, unit="trial", file=sys.stderr, disable=None
+                total=search.n_trials,
+                unit="trial",
+                file=sys.stderr,
+                disable=None,
             ) as bar:
                 while search.advance():
                     bar.update(search.n_settled - bar.n)

@@ -184,14 +184,24 @@ def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
 def _samples_of(samples: Samples, units: Ints) -> Samples:
     """A unit is a row, or a person with all their rows, in their order."""
     # they are only for judging
-    samples = replace(samples, titles=None, clean=None, texts=None)
+    samples = replace(
+        samples,
+        titles=None,
+        clean=None,
+        texts=None,
+    )
     if samples.people is None:
         return replace(samples, X=samples.X[units])
     place = np.full(samples.shape.n_units, -1)
     place[units] = np.arange(len(units))
     rows = np.flatnonzero(place[samples.people] >= 0)
     people = place[samples.people[rows]].astype(np.int32)
-    return replace(samples, X=samples.X[rows], people=people, n_people=len(units))
+    return replace(
+        samples,
+        X=samples.X[rows],
+        people=people,
+        n_people=len(units),
+    )
 
 
 # ---- states on disk ------------------------------------------------------------------------------
@@ -325,7 +335,12 @@ class PeopleElsewhere:
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
-        make = partial(_step_beside, step=step, shape=self.shape, shared=tuple(shared))
+        make = partial(
+            _step_beside,
+            step=step,
+            shape=self.shape,
+            shared=tuple(shared),
+        )
         self._folding.hold(self._ratings, key, make, _keys(shared))
 
     def drop(self, key: Key) -> None:

@@ -25,7 +25,9 @@ class Preparation(BaseModel):
     """The preparation of samples before they are factorised."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
     )
 
     most_samples: int | None = Field(None, ge=2)
@@ -34,7 +36,12 @@ class Preparation(BaseModel):
     """documents: hash words into this many buckets; uses no other document"""
     min_df: int = Field(1, ge=1)
     """documents: keep words in at least this many documents"""
-    max_df: float = Field(1.0, gt=0, le=1, allow_inf_nan=False)
+    max_df: float = Field(
+        1.0,
+        gt=0,
+        le=1,
+        allow_inf_nan=False,
+    )
     """documents: keep words in at most this share of documents"""
     most_words: int | None = Field(None, ge=2)
     """documents: keep this many words, those in most documents"""
@@ -42,9 +49,19 @@ class Preparation(BaseModel):
     """documents: keep this many words, chosen by a hash"""
     weighting: Literal["tfidf", "tf", "none"] | None = None
     """documents: tfidf unless another is given"""
-    outlier_rows: float = Field(0.0, ge=0, le=1, allow_inf_nan=False)
+    outlier_rows: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+    )
     """samples: plant outliers in this share of the rows"""
-    outlier_cells: float = Field(0.0, ge=0, le=1, allow_inf_nan=False)
+    outlier_cells: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        allow_inf_nan=False,
+    )
     """samples: share of those rows' cells with outliers"""
 
 

@@ -65,7 +65,11 @@ class Shape:
     n_users: int
     n_items: int
     bounds: tuple[float, float]
-    item_features: ItemFeatures | None = field(default=None, repr=False, compare=False)
+    item_features: ItemFeatures | None = field(
+        default=None,
+        repr=False,
+        compare=False,
+    )
 
     @property
     def n_units(self) -> int:

@@ -303,6 +303,11 @@ class Tally:
             lines = tuple(map(line, problem.lines))
             commonest = tuple(self._values[kind].most_common(VALUES_NAMED))
             problems.append(
-                replace(problem, lines=lines, where=unit, commonest=commonest)
+                replace(
+                    problem,
+                    lines=lines,
+                    where=unit,
+                    commonest=commonest,
+                )
             )
         return sorted(problems, key=place_in_report)

@@ -73,7 +73,9 @@ class SplitSpec(BaseModel):
     """The choice of held-out ratings: a function of (seed, user, the user's row)."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
     )
 
     kind: Literal["random", "per-user", "time", "users", "window", "none"] = Field(
@@ -86,16 +88,40 @@ class SplitSpec(BaseModel):
         ),
     )
     test_fraction: float = Field(
-        0.1, gt=0, lt=0.9, allow_inf_nan=False, title="test fraction"
+        0.1,
+        gt=0,
+        lt=0.9,
+        allow_inf_nan=False,
+        title="test fraction",
     )
     validation_fraction: float = Field(
-        0.0, ge=0, lt=0.9, allow_inf_nan=False, title="validation fraction"
+        0.0,
+        ge=0,
+        lt=0.9,
+        allow_inf_nan=False,
+        title="validation fraction",
     )
-    fold_in: float = Field(0.8, gt=0, lt=1, allow_inf_nan=False, title="fold-in share")
+    fold_in: float = Field(
+        0.8,
+        gt=0,
+        lt=1,
+        allow_inf_nan=False,
+        title="fold-in share",
+    )
     """users: the share of a held-out user's ratings that the model sees"""
-    windows: int = Field(12, ge=2, le=1000, title="windows")
+    windows: int = Field(
+        12,
+        ge=2,
+        le=1000,
+        title="windows",
+    )
     """window: number of time windows, with equally many ratings in each"""
-    window: int = Field(6, ge=1, le=999, title="window")
+    window: int = Field(
+        6,
+        ge=1,
+        le=999,
+        title="window",
+    )
     """window: the held-out window, counted from 0; at least 1"""
     least_judged: int = Field(
         0,
@@ -223,7 +249,12 @@ def _by_validation(parts: Split) -> Split:
     """Use the validation ratings as test ratings; the test ratings are not used at all."""
     nothing = parts.validation.only(np.zeros(len(parts.validation), bool))
     words = f"evaluated on validation ratings; {parts.words}, not used"
-    return replace(parts, validation=nothing, test=parts.validation, words=words)
+    return replace(
+        parts,
+        validation=nothing,
+        test=parts.validation,
+        words=words,
+    )
 
 
 def _place(

@@ -85,7 +85,12 @@ def record_costs(measures: Mapping[str, Mapping[str, Callable[[], Cost]]]) -> No
         record = {}
     for algorithm, by_key in measures.items():
         record[algorithm] = {key: asdict(measure()) for key, measure in by_key.items()}
-        text = json.dumps(record, indent=1, ensure_ascii=False, sort_keys=True)
+        text = json.dumps(
+            record,
+            indent=1,
+            ensure_ascii=False,
+            sort_keys=True,
+        )
         COSTS_FILE.write_text(f"{text}\n", "utf-8")
 
 

@@ -37,7 +37,11 @@ def films(top: int | None = 400, **filters: float | int) -> DataSpec:
 
 # ratings as they are, as in the sources
 PLAIN: dict[str, Value] = {"biases": "off", "regularisation": 0.08}
-ALS = Method(algorithm="als", label="ALS", parameters=PLAIN)
+ALS = Method(
+    algorithm="als",
+    label="ALS",
+    parameters=PLAIN,
+)
 MEAN = Method(algorithm="global-mean", label="Global mean")
 # on exactly low rank, where `LOWRANK` says how
 EXACT = Method(algorithm="als", label="ALS")
@@ -46,7 +50,9 @@ SPECTRAL = Method(algorithm="spectral", label="Spectral")
 DPFW = Method(algorithm="dpfw", label="DPFW")
 SVD = Method(algorithm="private-svd", label="Private SVD")
 CLEANSING = Method(
-    algorithm="svd-cleansing", label="SVD after cleansing", parameters={"row_clip": 0.5}
+    algorithm="svd-cleansing",
+    label="SVD after cleansing",
+    parameters={"row_clip": 0.5},
 )
 DPALS_SOURCE = Method(
     algorithm="dpals",

@@ -97,14 +97,22 @@ def _lowrank_table() -> Iterator[Sweep]:
     own = with_open((SPECTRAL, sgd, DPALS, *others))
     methods = on_lowrank(*own, DPALS_SOURCE, *by_source, EXACT, MEAN)
     yield Sweep(
-        data=DataSpec(id="lowrank"), methods=methods, epsilons=EPSILONS, seeds=FRESH[:3]
+        data=DataSpec(id="lowrank"),
+        methods=methods,
+        epsilons=EPSILONS,
+        seeds=FRESH[:3],
     )
 
 
 def _films_table() -> tuple[Sweep, ...]:
     data = DataSpec(id=first_present("ml-1m", "cinema"), top_items=400)
     return with_features(
-        Sweep(data=data, methods=EVERY, epsilons=EPSILONS, seeds=FRESH[:5])
+        Sweep(
+            data=data,
+            methods=EVERY,
+            epsilons=EPSILONS,
+            seeds=FRESH[:5],
+        )
     )
 
 
@@ -112,7 +120,12 @@ def _all_films_table() -> tuple[Sweep, ...]:
     methods = tuple(method for method in EVERY if method.algorithm in (*BEST, *GUESSES))
     data = DataSpec(id=first_present("ml-1m", "cinema"))
     return with_features(
-        Sweep(data=data, methods=methods, epsilons=FEW, seeds=FRESH[:5])
+        Sweep(
+            data=data,
+            methods=methods,
+            epsilons=FEW,
+            seeds=FRESH[:5],
+        )
     )
 
 
@@ -175,7 +188,12 @@ def _table(data: Callable[[], DataSpec]) -> Sweeps:
             for name, label, parameters in lines
         )
         epsilons = (0.5, 1.0, 2.0, 5.0, 10.0)
-        yield Sweep(data=data_spec, methods=methods, epsilons=epsilons, seeds=FRESH[:3])
+        yield Sweep(
+            data=data_spec,
+            methods=methods,
+            epsilons=epsilons,
+            seeds=FRESH[:3],
+        )
 
     return sweeps
 
@@ -197,12 +215,20 @@ TABLES = (
         title="The best methods on every film",
         sweeps=_all_films_table,
     ),
-    Figure(id="lists-table", title="Lists: every method", sweeps=_lists_table),
     Figure(
-        id="faces-table", title="Faces at equal total epsilon", sweeps=_table(faces)
+        id="lists-table",
+        title="Lists: every method",
+        sweeps=_lists_table,
     ),
     Figure(
-        id="topics-table", title="Topics at equal total epsilon", sweeps=_table(text)
+        id="faces-table",
+        title="Faces at equal total epsilon",
+        sweeps=_table(faces),
+    ),
+    Figure(
+        id="topics-table",
+        title="Topics at equal total epsilon",
+        sweeps=_table(text),
     ),
     Figure(
         id="newsgroups-table",

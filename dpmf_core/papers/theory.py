@@ -181,7 +181,11 @@ def _sweeps(axis: Axis, method: Method, steps: Steps) -> Sweeps:
             return [DataSpec(id=name) for name in names]
         every = int(PLACES["items"].items)
         return [
-            DataSpec(id="lowrank", top_items=top, most_per_user=EACH * every // top)
+            DataSpec(
+                id="lowrank",
+                top_items=top,
+                most_per_user=EACH * every // top,
+            )
             for top in (250, 320, 400, 500, 630)
         ]
 

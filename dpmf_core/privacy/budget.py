@@ -35,10 +35,17 @@ class Budget(BaseModel):
     """What a run may spend: (epsilon, delta)-DP for one unit under a neighbouring relation."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
     )
 
-    epsilon: float = Field(ge=1e-4, le=1000, allow_inf_nan=False, title="ε")
+    epsilon: float = Field(
+        ge=1e-4,
+        le=1000,
+        allow_inf_nan=False,
+        title="ε",
+    )
     """total privacy loss of the run; smaller is more private"""
     delta: float = Field(
         ge=0,
@@ -87,7 +94,12 @@ class Budget(BaseModel):
 class AccountBudget(Budget):
     """The total budget of one private data set, with delta above 0."""
 
-    delta: float = Field(gt=0, lt=0.5, allow_inf_nan=False, title="δ")
+    delta: float = Field(
+        gt=0,
+        lt=0.5,
+        allow_inf_nan=False,
+        title="δ",
+    )
 
     allow_unprotected: bool = False
     """allow work that has no epsilon for a row of the data"""

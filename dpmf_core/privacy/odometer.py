@@ -210,7 +210,12 @@ def _under_replacement(charge: Charge) -> Charge:
         price = None
     else:
         price = (charge.price[True], charge.price[True])
-    return changed(charge, ledger=ledger, price=price, release=release)
+    return changed(
+        charge,
+        ledger=ledger,
+        price=price,
+        release=release,
+    )
 
 
 def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:

@@ -46,7 +46,13 @@ def interpolate(line: Iterable[Measured], epsilon: float) -> Measured | None:
     values = zip(_range(before), _range(after), strict=True)
     draws = tuple((1 - part) * left + part * right for left, right in values)
     nearer = before if part <= 0.5 else after
-    return replace(nearer, epsilon=epsilon, draws=draws, seeds=(), totals=())
+    return replace(
+        nearer,
+        epsilon=epsilon,
+        draws=draws,
+        seeds=(),
+        totals=(),
+    )
 
 
 def _range(one: Measured) -> tuple[float, float, float]:

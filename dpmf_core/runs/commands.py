@@ -61,7 +61,9 @@ def sweep_keywords(sweep: Sweep) -> dict[str, Any]:
     """The arguments of `sweep` that do its runs, besides the data and the methods, by name."""
     algorithm = sweep.methods[0].algorithm
     shared = RunSpec.model_construct(
-        data=sweep.data, split=sweep.split, algorithm=algorithm
+        data=sweep.data,
+        split=sweep.split,
+        algorithm=algorithm,
     )
     return {
         "epsilons": list(sweep.epsilons),

@@ -49,7 +49,10 @@ class Draws:
     rows: tuple[Draw, ...] = field(repr=False)  # a notebook would keep raw figures
     missing: tuple[Point, ...] = field(default=(), repr=False)
     _judgements: dict[str, "Judgement"] = field(
-        default_factory=dict, init=False, repr=False, compare=False
+        default_factory=dict,
+        init=False,
+        repr=False,
+        compare=False,
     )
 
     @classmethod

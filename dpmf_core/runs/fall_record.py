@@ -73,7 +73,11 @@ class FallRecord(RecordPart):
         The charge; it stays on the machine.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False)
+    model_config = ConfigDict(
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+    )
 
     value: float
     low: float

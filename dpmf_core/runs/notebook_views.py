@@ -144,7 +144,12 @@ def chart_of_draws(draws: Draws, metric: str | None = None) -> "Figure":
         table.sort_values("epsilon", kind="stable"), "epsilon", figure, title
     )
     ticks = [f"{epsilon:g}" for epsilon in epsilons]
-    return chart.update_xaxes(type="log", title="ε", tickvals=epsilons, ticktext=ticks)
+    return chart.update_xaxes(
+        type="log",
+        title="ε",
+        tickvals=epsilons,
+        ticktext=ticks,
+    )
 
 
 def _lines(table: "pd.DataFrame", x: str, y: str, title: str) -> "Figure":

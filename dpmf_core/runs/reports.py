@@ -98,7 +98,10 @@ def notebook_of_run(record: RunRecord) -> str:
     """A notebook that repeats a run, exactly on public data."""
     title = algorithms.find(record.spec.algorithm).title
     return notebook(
-        "run.notebook", title=title, record=record, keywords=fit_keywords(record.spec)
+        "run.notebook",
+        title=title,
+        record=record,
+        keywords=fit_keywords(record.spec),
     )
 
 

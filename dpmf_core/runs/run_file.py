@@ -264,7 +264,11 @@ def open_shared(path: Path) -> sqlite3.Connection:
 
 def _connect(uri: str) -> sqlite3.Connection:
     db = sqlite3.connect(
-        uri, uri=True, timeout=PATIENCE, isolation_level=None, check_same_thread=False
+        uri,
+        uri=True,
+        timeout=PATIENCE,
+        isolation_level=None,
+        check_same_thread=False,
     )
     # invalid text must not hide the other rows
     db.text_factory = lambda text: text.decode("utf-8", "replace")

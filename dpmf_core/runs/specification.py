@@ -133,7 +133,9 @@ class RunSpec(BaseModel):
     """
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
     )
 
     data: DataSpec

@@ -93,7 +93,11 @@ class TrainedModel(Run):
     """
 
     # by default it was trained on the data set that `record` names, whose users are numbered from 0
-    _training: Training | None = field(default=None, repr=False, compare=False)
+    _training: Training | None = field(
+        default=None,
+        repr=False,
+        compare=False,
+    )
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self.summary}>"
@@ -365,7 +369,12 @@ class TrainedModel(Run):
         bounds = self.recommender.bounds
         if self._is_without_ratings or is_in_parts(self.spec.data.id):
             nothing = Ratings.of(
-                [], [], [], n_users=1, n_items=len(self.item_ids), bounds=bounds
+                [],
+                [],
+                [],
+                n_users=1,
+                n_items=len(self.item_ids),
+                bounds=bounds,
             )
             return pd.Index([]), np.zeros(0, np.int64), nothing
         history = with_nobody(self._answer(data_access.split_of).history)

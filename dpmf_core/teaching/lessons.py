@@ -116,4 +116,9 @@ def handout(lessons: Sequence[Lesson], solved: bool = False, title: str = "") ->
     title : str
         Of the sequence; empty for the course.
     """
-    return render("handout.html", lessons=lessons, solved=solved, title=title)
+    return render(
+        "handout.html",
+        lessons=lessons,
+        solved=solved,
+        title=title,
+    )

@@ -129,7 +129,11 @@ def check_spending(algorithm: Algorithm, home: Home) -> None:
     ledger = record(algorithm, world, level=0.7).ledger
     assert ledger == normal_form(algorithm.plan(world.shape, 0.7))
     for relation in Relation:
-        budget = Budget(epsilon=1.0, delta=DELTA, relation=relation)
+        budget = Budget(
+            epsilon=1.0,
+            delta=DELTA,
+            relation=relation,
+        )
         level = calibrate(lambda at: algorithm.plan(world.shape, at), budget)
         cost = epsilon(algorithm.plan(world.shape, level), DELTA, relation)
         assert cost == pytest.approx(1.0, rel=1e-6)

@@ -52,7 +52,13 @@ class OfRatings:
 
     def lone(self) -> Ratings:
         return Ratings.of(
-            [0, 0], [0, 2], [1, 5], n_users=1, n_items=3, bounds=(1, 5), public=True
+            [0, 0],
+            [0, 2],
+            [1, 5],
+            n_users=1,
+            n_items=3,
+            bounds=(1, 5),
+            public=True,
         )
 
     def strangers(self) -> Iterator[Ratings]:

@@ -11,7 +11,13 @@ OPTION = "--dpmf-algorithm"
 def pytest_addoption(parser: pytest.Parser) -> None:
     words = "an algorithm for `--pyargs dpmf_core.testing.contract`; repeatable"
     group = parser.getgroup("dpmf")
-    group.addoption(OPTION, action="append", default=[], metavar="ID", help=words)
+    group.addoption(
+        OPTION,
+        action="append",
+        default=[],
+        metavar="ID",
+        help=words,
+    )
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

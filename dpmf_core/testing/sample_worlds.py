@@ -108,4 +108,9 @@ def blocks(
     H = rng.gamma(0.6, 1.0, (n_samples, parts))
     X = H @ W + 0.01 * rng.random((n_samples, n_features))
     components = W / np.linalg.norm(W, axis=1, keepdims=True)
-    return Samples.of(X, unit="image", public=True, parts=components)
+    return Samples.of(
+        X,
+        unit="image",
+        public=True,
+        parts=components,
+    )

@@ -40,7 +40,10 @@ def columns() -> dict[str, Any]:
     """The table's columns; decimal numbers are texts, as in `number_within`."""
     return {
         "noise": st.column_config.SelectboxColumn(
-            options=list(KINDS), required=True, default="Gaussian", format_func=str
+            options=list(KINDS),
+            required=True,
+            default="Gaussian",
+            format_func=str,
         ),
         "noise multiplier": st.column_config.TextColumn(
             help="Noise scale divided by sensitivity",
@@ -49,7 +52,10 @@ def columns() -> dict[str, Any]:
             alignment="right",
         ),
         "times": st.column_config.NumberColumn(
-            help="How often it is released", format="%.15g", default=1, required=True
+            help="How often it is released",
+            format="%.15g",
+            default=1,
+            required=True,
         ),
         "released": st.column_config.TextColumn(help="A name for the statistic"),
         "replace-one factor": st.column_config.TextColumn(
@@ -266,7 +272,11 @@ def _draw_growth(table: pd.DataFrame) -> None:
         line=_exact_line(),
     )
     fig.add_scatter(
-        x=times, y=times * once, mode="lines", name="sum of ε", line=_dashed_line()
+        x=times,
+        y=times * once,
+        mode="lines",
+        name="sum of ε",
+        line=_dashed_line(),
     )
     alt = "Total epsilon as the ledger is repeated."
     words = "The gap between the lines is what exact composition saves."

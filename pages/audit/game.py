@@ -85,7 +85,11 @@ def _draw_round(game: Game) -> None:
             _draw_suspect(this_round, suspect)
     # look.css makes the buttons equal; phone.css keeps them in view below the stacked charts
     with st.container(key="audit.game.answer"):
-        with st.container(horizontal=True, gap="xsmall", wrap=False):
+        with st.container(
+            horizontal=True,
+            gap="xsmall",
+            wrap=False,
+        ):
             for guess, name in enumerate(NAMES):
                 st.button(
                     f"{name.capitalize()} joined",
@@ -118,7 +122,11 @@ def _draw_suspect(this_round: Round, suspect: int) -> None:
     )
     fig = charts.figure("film", "sum minus known sums", height=220, showlegend=False)
     tints = [colours.of("spectral" if is_own else "grey") for is_own in has_seen]
-    fig.add_bar(x=table["film"], y=table["difference"], marker_color=tints)
+    fig.add_bar(
+        x=table["film"],
+        y=table["difference"],
+        marker_color=tints,
+    )
     fig.update_xaxes(dtick=1)
     films = ", ".join(str(film) for film in table["film"][has_seen])
     alt = f"What is left of each film's sum. {NAMES[suspect]} saw the films {films}."
@@ -149,7 +157,12 @@ def _draw_result(game: Game) -> None:
             f"ε in total, δ = {delta_text(DELTA)}, per person, add/remove, exact. The bound follows"
             " from the noise's trade-off curve, whatever a player knows or computes."
         )
-    st.button("Play again", key="audit.game.again", type="primary", on_click=_again)
+    st.button(
+        "Play again",
+        key="audit.game.again",
+        type="primary",
+        on_click=_again,
+    )
 
 
 def _again() -> None:

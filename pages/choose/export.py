@@ -269,7 +269,11 @@ def _draw_button(export: Export) -> None:
     if export.entry.public:
         args = ([export.run],)
         st.button(
-            title, key="export.train", type="primary", on_click=_request, args=args
+            title,
+            key="export.train",
+            type="primary",
+            on_click=_request,
+            args=args,
         )
         st.caption(f"{words} The data are public or synthetic: it adds to no account.")
         return

@@ -268,7 +268,10 @@ def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> N
         return
     x, y = (parameter(name, [str(own["id"].iloc[0])]) for name in names)
     medians = own.pivot_table(
-        index=names[1], columns=names[0], values="value", aggfunc="median"
+        index=names[1],
+        columns=names[0],
+        values="value",
+        aggfunc="median",
     )
     fig = charts.heat_map(medians, medians.map("{:.3f}".format), x, y)
     charts.show(fig, "compare.heat", f"{kind.title} of {name} over {x} and {y}.", own)

@@ -24,7 +24,13 @@ def request_runs(question: CompareQuestion) -> dict[str, Run]:
     confirm = question.signature
     if purchases.names_of_private(distinct):
         confirm = ""  # each of them has its own button
-    return ask("compare", distinct, first=first, confirm=confirm, whole=())
+    return ask(
+        "compare",
+        distinct,
+        first=first,
+        confirm=confirm,
+        whole=(),
+    )
 
 
 def known_draws(spec: RunSpec) -> Draws:

@@ -72,7 +72,10 @@ def draw(file: Any) -> None:
     if missing:
         st.caption(f"To continue, choose {' and '.join(missing)}.")
     pressed = st.button(
-        "Check and use", type="primary", key="data.use", disabled=bool(missing)
+        "Check and use",
+        type="primary",
+        key="data.use",
+        disabled=bool(missing),
     )
     facts = {**layout, **columns, **scale}
     if pressed:

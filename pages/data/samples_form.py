@@ -81,7 +81,10 @@ def _texts(ending: str) -> dict[str, str]:
     for column, fact in zip(st.columns(len(asked_facts)), asked_facts, strict=True):
         label, _, example = TEXTS[fact]
         text = column.text_input(
-            label, max_chars=200, key=f"data.{fact}.{ending}", placeholder=example
+            label,
+            max_chars=200,
+            key=f"data.{fact}.{ending}",
+            placeholder=example,
         )
         if text:
             facts[fact] = text

@@ -138,7 +138,12 @@ def read(file: Any, facts: Mapping[str, str]) -> session_files.Upload:
     owner = visitor.account_owner()
     return _in_turn(
         lambda watch: session_files.read(
-            content, file.name, facts, owner=owner, limits=limits(), watch=watch
+            content,
+            file.name,
+            facts,
+            owner=owner,
+            limits=limits(),
+            watch=watch,
         )
     )
 

@@ -148,7 +148,11 @@ def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
     """
     key = "explore.keep"
     st.session_state.setdefault(key, USUAL)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        gap="small",
+    ):
         st.markdown("To keep, in percent", width="content")
         percent = st.number_input(
             "Percent kept",

@@ -33,7 +33,12 @@ def ask_outliers(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, .
     if lesson.fixed_value("parameters") is not None:
         return none, choice.assumptions
     st.session_state[PLANTED] = choice.outlier_rows > 0 and choice.outlier_cells > 0
-    if not st.toggle("Plant outliers", key=PLANTED, help=text, on_change=_plant):
+    if not st.toggle(
+        "Plant outliers",
+        key=PLANTED,
+        help=text,
+        on_change=_plant,
+    ):
         return none, choice.assumptions
     left, right = st.columns(2)
     rows = left.slider(
@@ -56,7 +61,12 @@ SIDES = {"main": "with privacy", "best": "without privacy"}
 
 
 def _image(picture: Any, caption: str) -> None:
-    st.image(picture, caption=caption, width=170, alt=caption)
+    st.image(
+        picture,
+        caption=caption,
+        width=170,
+        alt=caption,
+    )
 
 
 def draw_one_image(choice: SidebarChoice, runs: dict[str, Run]) -> None:

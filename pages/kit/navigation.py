@@ -18,7 +18,11 @@ from pages.server.doors import login_described
 
 PRODUCT = "dpmf: what privacy costs"
 # the title of refused pages
-st.set_page_config(page_title=PRODUCT, page_icon="⚖️", layout="wide")
+st.set_page_config(
+    page_title=PRODUCT,
+    page_icon="⚖️",
+    layout="wide",
+)
 for style in ("print.css", "phone.css", "look.css"):
     st.html(Path(__file__).with_name(style))
 
@@ -68,7 +72,11 @@ def _draw_views(page: page_table.Page) -> None:
             titles[view.id] = view.title
         if parent in (view.id, view.under):
             tabs[view.id] = view.tab or view.title
-    with st.container(horizontal=True, gap="small", key="navigation.row"):
+    with st.container(
+        horizontal=True,
+        gap="small",
+        key="navigation.row",
+    ):
         _draw_switch("View", titles, parent)
         _draw_switch("Tab", tabs, page.id)
 

@@ -53,7 +53,10 @@ def draw(
         tickfont=font,
     )
     fig.update_yaxes(
-        autorange="reversed", type="category", automargin=True, tickfont=font
+        autorange="reversed",
+        type="category",
+        automargin=True,
+        tickfont=font,
     )
     tint = [colours.of("dpals")] * len(table)
     if right is not None:

@@ -18,7 +18,9 @@ OPENED_COUNT = "lesson.shown.count"
 def draw(unknown: str = "") -> None:
     """Draw the cards. unknown: the name of a lesson that does not exist, from the address."""
     with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="bottom",
     ):
         draw_title("What privacy costs: a course")
         room.draw()
@@ -55,7 +57,12 @@ def _draw_card(course_lesson: Lesson) -> None:
         icon = "clock_loader_40"
         progress = f" · {count} of {len(course_lesson.steps)} steps done"
     key = f"learn.card.{course_lesson.id}"
-    with st.container(border=True, height="stretch", key=key, gap="xsmall"):
+    with st.container(
+        border=True,
+        height="stretch",
+        key=key,
+        gap="xsmall",
+    ):
         link_to(
             course_lesson.id, f"**{title(course_lesson.id)}**", f":material/{icon}:"
         )

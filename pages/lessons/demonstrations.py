@@ -163,7 +163,12 @@ def _difference(
         rows = table[table["seen"] == is_seen]
         height = rows["difference"]
         colour = colours.of(tint)
-        fig.add_bar(x=rows["film"], y=height, name=label, marker_color=colour)
+        fig.add_bar(
+            x=rows["film"],
+            y=height,
+            name=label,
+            marker_color=colour,
+        )
     fig.update_xaxes(dtick=1)
     _show(part, fig, table)
     return ", ".join(str(film) for film in table["film"][table["difference"] != 0])
@@ -181,7 +186,12 @@ def noisy_sums(part: LessonPart) -> Values:
     _difference(part, films, noise, draws)
     update = st.session_state.update
     more = {"learn.draws": draws + 1}
-    st.button("Draw the noise again", key="learn.again", on_click=update, args=(more,))
+    st.button(
+        "Draw the noise again",
+        key="learn.again",
+        on_click=update,
+        args=(more,),
+    )
     yours = membership.best_attack(epsilon, len(films))
     best = membership.best_attack(epsilon)
     return {
@@ -348,7 +358,12 @@ def postprocessing(part: LessonPart) -> Values:
     for bars in part.figure["lines"]:
         tint = colours.of(bars["colour"])
         y = table[bars["column"]]
-        fig.add_bar(x=table["stars"], y=y, name=bars["name"], marker_color=tint)
+        fig.add_bar(
+            x=table["stars"],
+            y=y,
+            name=bars["name"],
+            marker_color=tint,
+        )
     _show(part, fig, table)
     off, before = map(demonstrations.count_error, (after, noisy))
     return {"off": off, "before": before, "epsilon": budget_text(epsilon)}
@@ -359,7 +374,11 @@ def price(_part: LessonPart) -> Values | None:
     data = {"id": SMALL}
     budget = {"epsilon": epsilon, "delta": demonstrations.DELTA}
     specs = {
-        "private": RunSpec.parse(data=data, algorithm="dpals", budget=budget),
+        "private": RunSpec.parse(
+            data=data,
+            algorithm="dpals",
+            budget=budget,
+        ),
         "not private": RunSpec.parse(data=data, algorithm="als").canonical(),
         "own mean": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
     }

@@ -56,7 +56,12 @@ def _draw_open(current: Room) -> None:
 def _draw_buttons(current: Room, class_id: str, link: str) -> None:
     if current.seconds_left:
         icon = ":material/fullscreen:"
-        if st.button("Fill the screen", key="teach.screen", type="primary", icon=icon):
+        if st.button(
+            "Fill the screen",
+            key="teach.screen",
+            type="primary",
+            icon=icon,
+        ):
             _draw_screen(current)
     preview = lesson_maker.address(link, **{lesson.PREVIEW: "1"})
     st.link_button("Open as a student", preview)

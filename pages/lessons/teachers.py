@@ -150,7 +150,9 @@ def _not_in_sequence() -> list[str]:
 def _add_lessons(names: list[str]) -> None:
     for name in names:
         link = LessonLink.parse(
-            page="lessons", query={"lesson": name}, locked=("page",)
+            page="lessons",
+            query={"lesson": name},
+            locked=("page",),
         )
         lesson_maker.pages().append(link)
     st.session_state["teach.lessons"] = []
@@ -162,7 +164,10 @@ def _draw_page(place: int, name: str, question: str, differences: str) -> None:
     differences: from other pages of the same name.
     """
     with st.container(
-        horizontal=True, vertical_alignment="center", border=True, wrap=False
+        horizontal=True,
+        vertical_alignment="center",
+        border=True,
+        wrap=False,
     ):
         lines = [f"{place + 1}\\. {escape_letters(name)}"]
         lines += [

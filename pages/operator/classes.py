@@ -86,7 +86,13 @@ def _draw_button(name: str, label: str, class_ids: list[str]) -> None:
     """Draw a button that clears classes with its second click."""
     key = f"operator.clear.{name}"
     if st.session_state.get(CHOICE) != key:
-        st.button(label, key, on_click=_choose, args=(key,), width="stretch")
+        st.button(
+            label,
+            key,
+            on_click=_choose,
+            args=(key,),
+            width="stretch",
+        )
         return
     st.button(
         f"{label} for good",

@@ -95,7 +95,13 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     owner.markdown(f"{safe_text.escape_letters(name)}, {duration(job.age)} old")
     key = f"operator.stop.{job.ticket}"
     label = safe_text.button_label("Stop", describe(job.spec))
-    button.button(label, key, on_click=_stop, args=(job.ticket,), width="stretch")
+    button.button(
+        label,
+        key,
+        on_click=_stop,
+        args=(job.ticket,),
+        width="stretch",
+    )
 
 
 def draw_overview() -> None:

@@ -89,7 +89,13 @@ def curves(
     places = np.geomspace(min(medians) / BEYOND, max(medians) * BEYOND, 60).tolist()
     line = {"color": colours.of(bound.algorithm), "width": 1.5, "dash": "dash"}
     curve = theory.fitted(bound, axis, draws, places)
-    fig.add_scatter(x=places, y=curve, name="bound", mode="lines", line=line)
+    fig.add_scatter(
+        x=places,
+        y=curve,
+        name="bound",
+        mode="lines",
+        line=line,
+    )
     for name, ticks in (("xaxis", list(medians)), ("yaxis", TICKS)):
         texts = [f"{at:,g}" for at in ticks]
         fig.update_layout({name: {"type": "log", "tickvals": ticks, "ticktext": texts}})

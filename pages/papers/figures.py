@@ -125,7 +125,11 @@ def _of_one_set(key: str, results: Results) -> list[Measured]:
         )
         if len(sets) > 1:
             title = st.segmented_control(
-                label, sets, default=sets[0], required=True, key=f"{key}.{name}"
+                label,
+                sets,
+                default=sets[0],
+                required=True,
+                key=f"{key}.{name}",
             )
             results = [result for result in results if result.grid[name] == title]
     return results
@@ -163,7 +167,9 @@ def chart(figure: Figure, results: Results) -> Any:
             {result.epsilon for result in results if result.epsilon is not None}
         )
         fig.update_xaxes(
-            tickvals=ticks, ticktext=[f"{tick:g}" for tick in ticks], tickangle=0
+            tickvals=ticks,
+            ticktext=[f"{tick:g}" for tick in ticks],
+            tickangle=0,
         )
     sweep_charts.add_published(fig, figure.marks)
     return fig

@@ -93,7 +93,10 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
         )
     over = threading.Event()
     threading.Thread(
-        target=_keep_house, args=(over,), name="dpmf-caretaker", daemon=True
+        target=_keep_house,
+        args=(over,),
+        name="dpmf-caretaker",
+        daemon=True,
     ).start()
     watch = asyncio.create_task(sessions.watch())
     try:

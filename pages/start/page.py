@@ -75,11 +75,15 @@ def draw_section(name: str) -> None:
 def main() -> None:
     lesson_id, first = next(iter(LESSONS.items()))
     with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
+        horizontal=True,
+        horizontal_alignment="distribute",
+        vertical_alignment="bottom",
     ):
         st.title("dpmf: what privacy costs", anchor=False, width="content")
         with st.container(
-            width="content", horizontal=True, vertical_alignment="center"
+            width="content",
+            horizontal=True,
+            vertical_alignment="center",
         ):
             links.to(
                 "lessons", f"New here? Lesson 0: {first.title}", {"lesson": lesson_id}

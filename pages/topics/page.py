@@ -98,7 +98,11 @@ def draw_one_topic(runs: dict[str, Run]) -> None:
             hovertemplate="%{y}: %{x:.2f}<extra></extra>",
         )
     from_below = list(dict.fromkeys(bars["word"]))[::-1]
-    fig.update_yaxes(categoryorder="array", categoryarray=from_below, title=None)
+    fig.update_yaxes(
+        categoryorder="array",
+        categoryarray=from_below,
+        title=None,
+    )
     alt = f"Weights of the heaviest words of the topic {names[part]}, with privacy and without."
     charts.show(fig, "topics.words", alt, bars)
     if st.toggle("Documents most typical of this topic", key="topics.typical"):

@@ -114,7 +114,11 @@ def draw_figures(search: Search, metric: Metric) -> None:
     stairs = {"color": colours.of("spectral"), "shape": "hv", "width": 3}
     best = table["best so far"]
     fig.add_scatter(
-        x=table["trial"], y=best, mode="lines", name="best so far", line=stairs
+        x=table["trial"],
+        y=best,
+        mode="lines",
+        name="best so far",
+        line=stairs,
     )
     alt = "Validation score of each trial and the best so far."
     caption = "Each dot is one trial: the mean of its draws with a 95% interval"

@@ -412,7 +412,13 @@ def draw_next(choice: SidebarChoice, winner: Mapping[str, Any] | None) -> None:
     values = forms.set_parameters(choice.algorithm)
     if winner is not None and values != dict(winner):
         args = (choice, winner)
-        st.button("Use these", key="tune.use", type="primary", on_click=_use, args=args)
+        st.button(
+            "Use these",
+            key="tune.use",
+            type="primary",
+            on_click=_use,
+            args=args,
+        )
         return
     if winner is not None:
         title = algorithms.find(choice.algorithm).title

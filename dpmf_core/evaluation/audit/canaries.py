@@ -83,7 +83,10 @@ class _AuditedNoise(LoggedNoise):
     ) -> Release:
         leaf = self.next_release(statistic, group)
         return super().release(
-            statistic, sensitivity=leaf.sensitivity, size=size, group=group
+            statistic,
+            sensitivity=leaf.sensitivity,
+            size=size,
+            group=group,
         )
 
     def hand_out(self, entry: ReleaseLog, part: Array, noise: Array) -> Array:

@@ -70,15 +70,27 @@ class AuditSpec(BaseModel):
     """One complete audit: equal specifications measure the same."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        use_attribute_docstrings=True,
     )
     limit: ClassVar[str] = "largest_audit"
     size_words: ClassVar[str] = "runs of an audit"
 
     algorithm: str
-    epsilon: float | None = Field(None, ge=1e-4, le=1000, allow_inf_nan=False)
+    epsilon: float | None = Field(
+        None,
+        ge=1e-4,
+        le=1000,
+        allow_inf_nan=False,
+    )
     """total privacy loss of every attacked run"""
-    delta: float = Field(1e-5, ge=1e-15, lt=0.5, allow_inf_nan=False)
+    delta: float = Field(
+        1e-5,
+        ge=1e-15,
+        lt=0.5,
+        allow_inf_nan=False,
+    )
     runs: int = Field(1000, ge=FEWEST, le=1_000_000)
     """training runs, half of them with a canary; fewer than 40 show nothing"""
     seed: int = Field(0, ge=0, lt=2**63)

@@ -91,6 +91,11 @@ CLAIMS = (
         metric="kl",
     ),
     claim("balu-top-users-kl", measure=_divergences, metric="kl"),
-    claim("balu-fig4-d", sweeps=protocol.by_dimension, axis="rank", metric="kl"),
+    claim(
+        "balu-fig4-d",
+        sweeps=protocol.by_dimension,
+        axis="rank",
+        metric="kl",
+    ),
     claim("balu-top-users", measure=_errors_of_top_users),
 )

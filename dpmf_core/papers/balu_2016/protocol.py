@@ -19,7 +19,11 @@ GAINS = (1.0, 2.0, 4.0)
 RANKS = (8, 16, 32)
 PASSES = 100  # over the ratings
 # section 5.1.1: 80/10/10, rare users and items left out of validation and test
-SPLIT = SplitSpec(test_fraction=0.1, validation_fraction=0.1, least_judged=10)
+SPLIT = SplitSpec(
+    test_fraction=0.1,
+    validation_fraction=0.1,
+    least_judged=10,
+)
 
 
 def movielens() -> DataSpec:
@@ -51,11 +55,20 @@ def regular(fixed: Parameters) -> Method:
         "learning_rate": 0.05,
         "as_printed": True,
     }
-    return Method(algorithm="sgd-mf", label=REGULAR, parameters={**defaults, **fixed})
+    return Method(
+        algorithm="sgd-mf",
+        label=REGULAR,
+        parameters={**defaults, **fixed},
+    )
 
 
 def _sweep(methods: tuple[Method, ...], **grid: tuple[Value, ...]) -> Sweep:
-    return Sweep(data=movielens(), methods=methods, grid=grid, split=SPLIT)
+    return Sweep(
+        data=movielens(),
+        methods=methods,
+        grid=grid,
+        split=SPLIT,
+    )
 
 
 def by_regularisation() -> tuple[Sweep]:
@@ -71,7 +84,12 @@ def best_regularisation() -> tuple[Sweep]:
     methods = sketches((4,), {"threshold": NO_THRESHOLD, "steps": 15})
     values = (0.003, 0.01, 0.03, 0.1)
     return (
-        _sweep(methods, regularisation=values, rank=(8, 16), space_gain=(1.0, 4.0)),
+        _sweep(
+            methods,
+            regularisation=values,
+            rank=(8, 16),
+            space_gain=(1.0, 4.0),
+        ),
     )
 
 
@@ -118,7 +136,13 @@ def _sweeps() -> tuple[Sweep]:
     )
     grid = {"learning_rate": (0.02, 0.05), "regularisation": (0.01, 0.03, 0.1)}
     return (
-        Sweep(data=movielens(), methods=methods, grid=grid, split=SPLIT, seeds=(0, 1)),
+        Sweep(
+            data=movielens(),
+            methods=methods,
+            grid=grid,
+            split=SPLIT,
+            seeds=(0, 1),
+        ),
     )
 
 

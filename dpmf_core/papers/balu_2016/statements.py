@@ -189,7 +189,10 @@ def _first_step_is_largest(errors: Sequence[float]) -> float:
 def of_error(label: str) -> Clause:
     """What is computed of what Fig. 3 states of a sketch's error."""
     by_threshold = MeasuredLine(
-        label=label, along="threshold", averaged=True, none=NO_THRESHOLD
+        label=label,
+        along="threshold",
+        averaged=True,
+        none=NO_THRESHOLD,
     )
     return judged(
         f"the first rise of the threshold helps {label} more than any later one",
@@ -201,7 +204,11 @@ def of_error(label: str) -> Clause:
 
 def of_divergence(label: str) -> tuple[Clause, Clause]:
     """What is computed of what Fig. 4 states of a sketch's divergence."""
-    by_threshold = MeasuredLine(label=label, along="threshold", averaged=True)
+    by_threshold = MeasuredLine(
+        label=label,
+        along="threshold",
+        averaged=True,
+    )
 
     def share(results: Results) -> float:
         values = of_label(results, label)

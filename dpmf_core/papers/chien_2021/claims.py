@@ -157,7 +157,11 @@ PRESETS = (
             data=DataSpec(id="lowrank-5k"),
             algorithm="dpals",
             parameters={**BASIC, "regularisation": 30.0},
-            budget=Budget(epsilon=20.0, delta=1e-5, calibration=Calibration.SOURCE),
+            budget=Budget(
+                epsilon=20.0,
+                delta=1e-5,
+                calibration=Calibration.SOURCE,
+            ),
         ),
     ),
 )

@@ -67,7 +67,11 @@ FIG_3A = (
 def untuned(results: Results) -> str:
     """What differs from the source's protocol, and the effect of DPFW's rule."""
     exact, theirs = (
-        MeasuredFigure(label=label, epsilon=5.0, along="users")(results)
+        MeasuredFigure(
+            label=label,
+            epsilon=5.0,
+            along="users",
+        )(results)
         for label in ("DPFW", SOURCE_DPFW)
     )
     return (

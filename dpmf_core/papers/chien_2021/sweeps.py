@@ -154,7 +154,11 @@ POPULARITY = Method(algorithm="popularity", label="Popularity")
 
 def likes(*ids: str) -> DataSpec:
     """What people liked in the first of these sets that is here: at least five things."""
-    return DataSpec(id=first_present(*ids), positives_above=3.5, min_user_count=5)
+    return DataSpec(
+        id=first_present(*ids),
+        positives_above=3.5,
+        min_user_count=5,
+    )
 
 
 def one_over_users(data: DataSpec) -> float:
@@ -183,7 +187,12 @@ def more_users() -> tuple[Sweep, ...]:
     names = ("lowrank-5k", "lowrank-10k", "lowrank", "lowrank-50k")
     methods = on_lowrank(DPALS, DPFW, dpfw_as_printed(LOWRANK_ROW), EXACT, MEAN)
     return tuple(
-        Sweep(data=DataSpec(id=name), methods=methods, epsilons=FEW, seeds=(0,))
+        Sweep(
+            data=DataSpec(id=name),
+            methods=methods,
+            epsilons=FEW,
+            seeds=(0,),
+        )
         for name in names
     )
 
@@ -205,7 +214,11 @@ def film_share() -> tuple[Sweep, ...]:
         "regularisation": 0.08,
         "rank": rank,
     }
-    als = Method(algorithm="als", label="ALS", parameters=own_mean)
+    als = Method(
+        algorithm="als",
+        label="ALS",
+        parameters=own_mean,
+    )
     methods = (
         _with_label(DPALS, "Uniform sampling", {**common, "sampling": "uniform"}),
         _with_label(DPALS, "Adaptive sampling", {**common, "sampling": "adaptive"}),
@@ -220,7 +233,13 @@ def film_share() -> tuple[Sweep, ...]:
     )
     grid = {"frequent_fraction": (0.1, 0.3, 1.0)}
     return (
-        Sweep(data=data, methods=methods, epsilons=(10.0,), seeds=SEEDS, grid=grid),
+        Sweep(
+            data=data,
+            methods=methods,
+            epsilons=(10.0,),
+            seeds=SEEDS,
+            grid=grid,
+        ),
     )
 
 
@@ -234,7 +253,9 @@ def by_step() -> tuple[Sweep, ...]:
             _with_label(EXACT, "ALS", {"steps": 10}),
         ),
         Method(
-            algorithm="fw", label="Frank-Wolfe", parameters={**walk, "biases": False}
+            algorithm="fw",
+            label="Frank-Wolfe",
+            parameters={**walk, "biases": False},
         ),
     )
     return (
@@ -256,7 +277,10 @@ def fewer_users() -> tuple[Sweep, ...]:
     )
     return tuple(
         Sweep(
-            data=DataSpec(id=name), methods=methods, epsilons=(5.0, 20.0), seeds=SEEDS
+            data=DataSpec(id=name),
+            methods=methods,
+            epsilons=(5.0, 20.0),
+            seeds=SEEDS,
         )
         for name, methods in (("lowrank-5k", (few,)), ("lowrank", (every, exact)))
     )

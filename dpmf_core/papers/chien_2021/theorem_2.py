@@ -115,7 +115,11 @@ def errors(n_users: int, seed: int) -> tuple[tuple[float, float], ...]:
         world_seed=seed,
     )
     data = world(n_users, seed)
-    budget = Budget(epsilon=EPSILON, delta=DELTA, calibration=Calibration.SOURCE)
+    budget = Budget(
+        epsilon=EPSILON,
+        delta=DELTA,
+        calibration=Calibration.SOURCE,
+    )
     plan = algorithm.plan(data.shape, algorithm.source_level(data.shape, budget))
     noise = NoisePermit(private=not data.public).noise(
         plan, np.random.SeedSequence(seed)

@@ -297,7 +297,9 @@ CINEMA = DataSpec(id="cinema", most_per_user=RATINGS_PER_USER)
 def _run(method: Method, parameters: dict[str, Value]) -> RunSpec:
     """One run at ε = 1 on the simulated cinema, which is on every machine."""
     budget = Budget(
-        epsilon=1.0, delta=DELTA, calibration=method.calibration or Calibration.EXACT
+        epsilon=1.0,
+        delta=DELTA,
+        calibration=method.calibration or Calibration.EXACT,
     )
     if method.calibration is Calibration.SOURCE:
         parameters = {**parameters, "row_clip": largest_row(CINEMA)}
@@ -324,7 +326,11 @@ def _preset(name: str, method: Method, grid: Grid, **parameters: Value) -> Prese
 
     run = _run(method, parameters)
     return Preset.of(
-        __package__, f"jain-preset-{name}", sweeps=sweeps, measure=tuned, run=run
+        __package__,
+        f"jain-preset-{name}",
+        sweeps=sweeps,
+        measure=tuned,
+        run=run,
     )
 
 

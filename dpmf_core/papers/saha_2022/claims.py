@@ -98,7 +98,11 @@ CLAIMS = (*LEARNING, *TOPICS, TABLE_4, *PARTS)
 
 # ---- the methods as published --------------------------------------------------------------------
 
-BUDGET = Budget(epsilon=0.5, delta=1e-5, calibration=Calibration.SOURCE)
+BUDGET = Budget(
+    epsilon=0.5,
+    delta=1e-5,
+    calibration=Calibration.SOURCE,
+)
 
 
 def _preset(name: str, *, outliers: bool) -> Preset:
@@ -112,7 +116,12 @@ def _preset(name: str, *, outliers: bool) -> Preset:
         both = (private, methods.plain(K))
         seeds = methods.FRESH[:1]
         return (
-            Sweep(data=faces, methods=both, epsilons=methods.PER_STEP, seeds=seeds),
+            Sweep(
+                data=faces,
+                methods=both,
+                epsilons=methods.PER_STEP,
+                seeds=seeds,
+            ),
         )
 
     run = RunSpec(
@@ -123,7 +132,13 @@ def _preset(name: str, *, outliers: bool) -> Preset:
         ).parameters,
         budget=BUDGET,
     )
-    preset = Preset.of(__package__, name, sweeps=sweeps, metric="objective", run=run)
+    preset = Preset.of(
+        __package__,
+        name,
+        sweeps=sweeps,
+        metric="objective",
+        run=run,
+    )
     return replace(preset, settings=f"{preset.settings} {DEPARTS}")
 
 

@@ -101,7 +101,11 @@ def costs(results: Results, ids: Sequence[str]) -> list[float]:
     """The relative increase of the objective at 0.5 a step, on these data sets."""
     titles = [entry.title for entry in catalogue().catalogue() if entry.id in ids]
     shares = [
-        MeasuredFigure(label=PRIVATE, epsilon=0.5, grid={"data": title})(results)
+        MeasuredFigure(
+            label=PRIVATE,
+            epsilon=0.5,
+            grid={"data": title},
+        )(results)
         / MeasuredFigure(label=PLAIN, grid={"data": title})(results)
         - 1
         for title in titles

@@ -81,7 +81,9 @@ def as_published(
 def plain(K: int) -> Method:
     """Non-negative factorisation without privacy from the source's start."""
     return Method(
-        algorithm="nmf", label=PLAIN, parameters={"n_components": K, "start": "nndsvd"}
+        algorithm="nmf",
+        label=PLAIN,
+        parameters={"n_components": K, "start": "nndsvd"},
     )
 
 
@@ -145,7 +147,12 @@ def by_epsilon(sets: Sets, epsilons: Sequence[float], K: int | None = None) -> S
 
 
 def _one_draw(data: DataSpec, epsilons: Sequence[float], *methods: Method) -> Sweep:
-    return Sweep(data=data, methods=methods, epsilons=tuple(epsilons), seeds=FRESH[:1])
+    return Sweep(
+        data=data,
+        methods=methods,
+        epsilons=tuple(epsilons),
+        seeds=FRESH[:1],
+    )
 
 
 def with_quiet_steps() -> Iterator[Sweep]:
@@ -174,7 +181,11 @@ def with_outliers() -> tuple[Sweep, ...]:
 
 
 def topic_numbers() -> tuple[Sweep, ...]:
-    method = Method(algorithm="nmf", label=PLAIN, parameters={"start": "nndsvd"})
+    method = Method(
+        algorithm="nmf",
+        label=PLAIN,
+        parameters={"start": "nndsvd"},
+    )
     return (
         Sweep(
             data=guardian()[0],

@@ -101,7 +101,11 @@ def _in_stars(results: Results) -> list[tuple[float, float, float]]:
     """Epsilon, the method's error and DPNMF's, both in stars."""
     ours, theirs = (
         [
-            MeasuredFigure(label=label, epsilon=epsilon, grid={"unit": STARS})(results)
+            MeasuredFigure(
+                label=label,
+                epsilon=epsilon,
+                grid={"unit": STARS},
+            )(results)
             for epsilon in EPSILONS
         ]
         for label in (PRIVATE, DPNMF)

@@ -73,7 +73,15 @@ def predict(
     """Algorithm 1: a user sends S_u; return the predictions of all items."""
     b_u = user_bias(ratings)
     residuals = ratings - b_u - item_biases[list(items)]
-    p = fold_in(Q, items, residuals, start, n=n, lambda_=lambda_, gamma=gamma)  # line 2
+    p = fold_in(
+        Q,
+        items,
+        residuals,
+        start,
+        n=n,
+        lambda_=lambda_,
+        gamma=gamma,
+    )  # line 2
     return np.asarray(b_u + item_biases + Q @ p)  # line 3
 
 
@@ -87,7 +95,15 @@ def update_items(
     """
     r = ratings - user_bias(ratings)
     r = r - item_biases(items, r)
-    p = fold_in(Q, items, r, start, n=n, lambda_=lambda_, gamma=gamma)  # line 3
+    p = fold_in(
+        Q,
+        items,
+        r,
+        start,
+        n=n,
+        lambda_=lambda_,
+        gamma=gamma,
+    )  # line 3
     rated = list(zip(items, r, strict=True))
     for j, value in rated[-1:] if variant == "new" else rated:  # lines 4a and 4b
         Q[j] = item_rule(p, Q[j], value, item_lambda, gamma)

@@ -43,7 +43,11 @@ PREDICTED_MONTHS = (5, 12, 24, 38, 40, 48, 55, 68, 72)
 def method(label: str, **more: Value) -> Method:
     """A method with its published settings."""
     parameters = {**PUBLISHED, **VARIANTS[label], **more}
-    return Method(algorithm="no-retention", label=label, parameters=parameters)
+    return Method(
+        algorithm="no-retention",
+        label=label,
+        parameters=parameters,
+    )
 
 
 def films() -> DataSpec:
@@ -134,7 +138,11 @@ def by_month() -> tuple[Sweep, ...]:
             data=dated_films(),
             methods=tuple(methods(month)),
             seeds=(0, 1, 2),
-            split=SplitSpec(kind="window", windows=MONTHS, window=month - 1),
+            split=SplitSpec(
+                kind="window",
+                windows=MONTHS,
+                window=month - 1,
+            ),
         )
         for month in PREDICTED_MONTHS
     )

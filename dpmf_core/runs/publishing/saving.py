@@ -237,7 +237,10 @@ def _files(
         SETTINGS_FILE: to_json(_settings(run), indent=1),
         "MODEL_CARD.md": card(run.record, sections, run.model.arrays),
         "privacy.yaml": yaml.safe_dump(
-            sections, sort_keys=False, allow_unicode=True, width=100
+            sections,
+            sort_keys=False,
+            allow_unicode=True,
+            width=100,
         ),
         "privacy.html": render("statement.html", title=title, sections=sections),
     }

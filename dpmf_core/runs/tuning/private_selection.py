@@ -88,9 +88,18 @@ class PrivateSelection(BaseModel):
     distribution: Literal["logarithmic", "geometric", "poisson", "binomial"] = (
         "logarithmic"
     )
-    trials: float = Field(10.0, gt=1, le=MOST, allow_inf_nan=False)
+    trials: float = Field(
+        10.0,
+        gt=1,
+        le=MOST,
+        allow_inf_nan=False,
+    )
     score_noise: float = Field(
-        5.0, gt=0, le=1000, allow_inf_nan=False, title="score noise"
+        5.0,
+        gt=0,
+        le=1000,
+        allow_inf_nan=False,
+        title="score noise",
     )
 
     @classmethod

@@ -291,7 +291,9 @@ def _study(spec: TuneSpec, folder: Path | None) -> Any:
         # joint densities, and trials that run side by side
         warnings.simplefilter("ignore", optuna.exceptions.ExperimentalWarning)
         tpe = optuna.samplers.TPESampler(
-            seed=seed, multivariate=True, constant_liar=True
+            seed=seed,
+            multivariate=True,
+            constant_liar=True,
         )
     # points of a grid are queued beforehand
     sampler: optuna.samplers.BaseSampler = tpe

@@ -92,7 +92,10 @@ class TuneSpec(BaseModel):
         description="seed of the first split and noise, and of the sampler",
     )
     draws: int = Field(
-        3, ge=1, le=MOST_DRAWS, description="draws of split and noise in each trial"
+        3,
+        ge=1,
+        le=MOST_DRAWS,
+        description="draws of split and noise in each trial",
     )
     sampler: Literal["tpe", "grid"] = Field(
         "tpe",
@@ -242,10 +245,18 @@ def default_range(
     if whole:
         low = max(1, math.floor(low))
         high = max(2, math.ceil(high))
-        return Interval(low=int(low), high=int(high), log=low > 0 and high > 8 * low)
+        return Interval(
+            low=int(low),
+            high=int(high),
+            log=low > 0 and high > 8 * low,
+        )
     if not low < high:
         return Interval(low=0.0, high=min(1.0, field.get("maximum", 1.0)))
-    return Interval(low=low, high=high, log=low > 0)
+    return Interval(
+        low=low,
+        high=high,
+        log=low > 0,
+    )
 
 
 # ---- the best, over fresh draws ------------------------------------------------------------------

@@ -63,7 +63,12 @@ def qr_image(url: str) -> str:
     """The QR code of a link as HTML. Raises segno.DataOverflowError if it is too long."""
     code = segno.make(url, error="l", micro=False)
     image = html.escape(
-        code.svg_data_uri(border=4, light="white", nl=False, encode_minimal=True)
+        code.svg_data_uri(
+            border=4,
+            light="white",
+            nl=False,
+            encode_minimal=True,
+        )
     )
     alt = html.escape(f"QR code of the link {url}")
     return f'<img class="qr-code" src="{image}" alt="{alt}">'
@@ -100,7 +105,12 @@ def draw_ways(
                 kind: Literal["primary", "secondary"] = "secondary"
             else:
                 kind = "primary"
-            if st.button(label, key=f"{key}.{page}", on_click=choose, type=kind):
+            if st.button(
+                label,
+                key=f"{key}.{page}",
+                on_click=choose,
+                type=kind,
+            ):
                 leave(page)
 
 

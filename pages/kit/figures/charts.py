@@ -85,7 +85,11 @@ def note(
     )
     if arrow:
         annotation.update(
-            ax=right, ay=-up, arrowcolor=colours.ink(), arrowwidth=1, arrowhead=2
+            ax=right,
+            ay=-up,
+            arrowcolor=colours.ink(),
+            arrowwidth=1,
+            arrowhead=2,
         )
     else:
         annotation.update(xshift=right, yshift=up)
@@ -113,7 +117,11 @@ def with_legend(fig: go.Figure) -> go.Figure:
             line.name, LETTERS, break_long_words=False, break_on_hyphens=False
         )
         rank = sum(other > end for _, other in ends)
-        line.update(name="<br>".join(rows), legendrank=rank, showlegend=True)
+        line.update(
+            name="<br>".join(rows),
+            legendrank=rank,
+            showlegend=True,
+        )
     place = {"orientation": "v", "x": 1.01, "xanchor": "left", "y": 1, "yanchor": "top"}
     fig.update_layout(showlegend=True, legend=place)
     return fig
@@ -193,18 +201,30 @@ def show_ready(
         "modeBarButtonsToRemove": hidden_buttons,
         "toImageButtonOptions": {"filename": key, "scale": 2},
     }
-    st.plotly_chart(ready_figure.figure, key=key, alt=ready_figure.alt, config=config)
+    st.plotly_chart(
+        ready_figure.figure,
+        key=key,
+        alt=ready_figure.alt,
+        config=config,
+    )
     below(key, ready_figure, leaves, caption)
 
 
 def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
     """Draw a caption, and a button that shows a figure's numbers."""
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        wrap=False,
+    ):
         st.caption(caption, width="stretch")
         first_clause = re.split(r"[.:,;](?= |$)", numbers.alt)[0]
         label = safe_text.button_label("Numbers", first_clause)
         numbers_button = st.popover(
-            label, key=f"{key}.numbers", icon=":material/table:", type="tertiary"
+            label,
+            key=f"{key}.numbers",
+            icon=":material/table:",
+            type="tertiary",
         )
     with numbers_button:
         hidden = dict.fromkeys(name for name in UNSHOWN if name in numbers.table)
@@ -241,7 +261,15 @@ def level(
 
     It replaces Plotly's `add_hline`, which takes four times as long.
     """
-    fig.add_shape(type="line", x0=0, x1=1, xref="x domain", y0=y, y1=y, line=line)
+    fig.add_shape(
+        type="line",
+        x0=0,
+        x1=1,
+        xref="x domain",
+        y0=y,
+        y1=y,
+        line=line,
+    )
     if not text:
         return
     label_y = y
@@ -332,7 +360,13 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
         else:
             note(fig, "no attack gets here", middle, (110, 60), arrow=True)
     line = {"color": colours.ink(), "dash": "dash"}
-    fig.add_scatter(x=[0, 1], y=[1, 0], mode="lines", line=line, hoverinfo="skip")
+    fig.add_scatter(
+        x=[0, 1],
+        y=[1, 0],
+        mode="lines",
+        line=line,
+        hoverinfo="skip",
+    )
     note(fig, "blind guessing", (0.25, 0.75), (8, 4))
     return fig
 

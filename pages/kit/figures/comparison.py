@@ -222,10 +222,18 @@ def _steps_chart(
         )
         if is_first:
             line.update(
-                showlegend=True, mode="lines+markers", opacity=1.0, line_width=2.5
+                showlegend=True,
+                mode="lines+markers",
+                opacity=1.0,
+                line_width=2.5,
             )
         else:
-            line.update(showlegend=False, mode="lines", opacity=0.35, line_width=1)
+            line.update(
+                showlegend=False,
+                mode="lines",
+                opacity=0.35,
+                line_width=1,
+            )
         fig.add_trace(line)
     name, value = floor
     if value is not None:

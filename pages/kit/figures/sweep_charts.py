@@ -162,7 +162,9 @@ def _scale_axis(fig: go.Figure, x: str, values: "pd.Series[Any]") -> None:
     if values.min() > 0 and is_wide:
         marks = TICKS if x == "epsilon" else sorted(values.unique())
         fig.update_xaxes(
-            type="log", tickvals=marks, ticktext=[f"{mark:,g}" for mark in marks]
+            type="log",
+            tickvals=marks,
+            ticktext=[f"{mark:,g}" for mark in marks],
         )
 
 

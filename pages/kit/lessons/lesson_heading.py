@@ -64,7 +64,12 @@ def _draw_unsent(reason: str) -> None:
             f"Your last answer or step is not stored. {safe_text.escape(reason)}"
         )
         st.caption("It is still on this page and is also sent with your next step.")
-        st.button("Send again", key="lesson.send", type="primary", on_click=lesson.send)
+        st.button(
+            "Send again",
+            key="lesson.send",
+            type="primary",
+            on_click=lesson.send,
+        )
 
 
 def draw_unread(problem: BadInput) -> None:
@@ -82,12 +87,22 @@ def _draw_way(sequence: LessonSequence) -> None:
         )
         key = "lesson.back"
         args = (place - 1,)
-        st.button("Back", key=key, on_click=lesson.go, args=args, disabled=not place)
+        st.button(
+            "Back",
+            key=key,
+            on_click=lesson.go,
+            args=args,
+            disabled=not place,
+        )
         if place < last:
             key = "lesson.next"
             args = (place + 1,)
             st.button(
-                "Next page", key=key, type="primary", on_click=lesson.go, args=args
+                "Next page",
+                key=key,
+                type="primary",
+                on_click=lesson.go,
+                args=args,
             )
         elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
@@ -111,7 +126,10 @@ def _draw_question(link: LessonLink) -> None:
                 st.caption("Your answer was sent.")
                 key = f"lesson.change.on{place}"
                 st.button(
-                    "Change it", key=key, on_click=_begin_change, args=(changing,)
+                    "Change it",
+                    key=key,
+                    on_click=_begin_change,
+                    args=(changing,),
                 )
             return
     elif own is not None:

@@ -81,7 +81,12 @@ def _draw_form(page: Page) -> None:
             "lesson.make": "Make it",
             "lesson.add": "Add to a sequence",
         }.items():
-            st.button(words, key=key, on_click=_put, args=(PRESSED_BUTTON, key))
+            st.button(
+                words,
+                key=key,
+                on_click=_put,
+                args=(PRESSED_BUTTON, key),
+            )
     pressed = st.session_state.pop(PRESSED_BUTTON, None)
     try:
         link = LessonLink.parse(**parts)
@@ -106,10 +111,16 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
     left, right = st.columns(2, gap="large")
     with left:
         title = st.text_input(
-            "Title", key="lesson.title", max_chars=120, persist_state="session"
+            "Title",
+            key="lesson.title",
+            max_chars=120,
+            persist_state="session",
         )
         question = st.text_area(
-            "Question", key="lesson.question", max_chars=600, persist_state="session"
+            "Question",
+            key="lesson.question",
+            max_chars=600,
+            persist_state="session",
         )
         answers = st.radio(
             "Students answer",
@@ -222,7 +233,11 @@ def differences(names: Sequence[str], steps: Sequence[LessonLink]) -> list[str]:
 
 def class_of(steps: Sequence[LessonLink], title: str, gathers: bool) -> LessonSequence:
     """The sequence of these pages; equal pages are one class. Raise BadInput."""
-    sequence = LessonSequence.parse(steps=tuple(steps), title=title, gathers=gathers)
+    sequence = LessonSequence.parse(
+        steps=tuple(steps),
+        title=title,
+        gathers=gathers,
+    )
     return sequence.model_copy(
         update={"id": _classes().setdefault(_pages_key(steps), sequence.id)}
     )

@@ -37,7 +37,11 @@ def draw() -> None:
         st.error(safe_text.escape(problem))
     with (
         st.form("room", border=False, width=240),
-        st.container(horizontal=True, wrap=False, gap="xsmall"),
+        st.container(
+            horizontal=True,
+            wrap=False,
+            gap="xsmall",
+        ),
     ):
         st.text_input(
             LABEL,

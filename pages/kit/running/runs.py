@@ -217,7 +217,12 @@ def _draw_troubles(place: str, request: RunRequest) -> None:
             words += " Their releases from private data count in the total."
         st.info(words)
     if errors or cancelled:
-        st.button("Run again", key=f"{place}.again", on_click=_again, args=(place,))
+        st.button(
+            "Run again",
+            key=f"{place}.again",
+            on_click=_again,
+            args=(place,),
+        )
 
 
 def queue() -> str:
@@ -244,7 +249,11 @@ def may_begin(
     words.write(f"{estimate} {queue()}")
     confirm = functools.partial(st.session_state.__setitem__, key, signature)
     button.button(
-        "Start", f"{place}.confirm", type="primary", width="stretch", on_click=confirm
+        "Start",
+        f"{place}.confirm",
+        type="primary",
+        width="stretch",
+        on_click=confirm,
     )
     return False
 

@@ -367,7 +367,11 @@ def selection(
     return PrivateSelection.parse(
         searches=tuple(
             TuneSpec(
-                data=data, algorithm=name, search={}, budget=budget, seed=question.seed
+                data=data,
+                algorithm=name,
+                search={},
+                budget=budget,
+                seed=question.seed,
             )
             for name in methods
         ),

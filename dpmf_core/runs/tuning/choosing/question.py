@@ -64,7 +64,10 @@ class Question(BaseModel):
     data: DataSpec
     protect: Protect = Field("person", description="who must be protected")
     group: int = Field(
-        1, ge=1, le=LARGEST_GROUP, description="number of people in a group"
+        1,
+        ge=1,
+        le=LARGEST_GROUP,
+        description="number of people in a group",
     )
     goal: Goal = Field("ratings", description="the task: ratings, or lists of 20")
     spend: float | None = Field(
@@ -87,9 +90,17 @@ class Question(BaseModel):
         allow_inf_nan=False,
         description="largest RMSE, or smallest Recall@20",
     )
-    delta: float = Field(1e-6, ge=1e-15, lt=0.5, allow_inf_nan=False)
+    delta: float = Field(
+        1e-6,
+        ge=1e-15,
+        lt=0.5,
+        allow_inf_nan=False,
+    )
     draws: int = Field(
-        FEW, ge=2, le=50, description="draws of split and noise for every run"
+        FEW,
+        ge=2,
+        le=50,
+        description="draws of split and noise for every run",
     )
     seed: int = Field(0, ge=0, lt=2**62)
     every: bool = Field(False, description="also try slow methods")
@@ -248,7 +259,11 @@ def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
         "epsilon": question.of_one(max(question.epsilons)),
         "delta": question.delta,
     }
-    spec = RunSpec.parse(data=question.data, algorithm=kind.id, budget=budget)
+    spec = RunSpec.parse(
+        data=question.data,
+        algorithm=kind.id,
+        budget=budget,
+    )
     try:
         ready = prepare(spec, shape)
     except BadInput as error:
