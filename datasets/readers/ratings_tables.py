@@ -430,7 +430,6 @@ def require_usable(
     Any number may lie outside if they were declared to be left out or clamped. rows: those of the
     table, or of the first of several files. read, problems: those of all files.
     """
-    rating = rows.table.shown_names[rows.places.get("rating", 0)]
     if not read:
         raise BadInput(
             f"{name} has no rows below its header. A ratings table has one row per rating: user,"
@@ -439,7 +438,12 @@ def require_usable(
     if unusable := rows.rules.unusable(problems, read):
         count, worst = unusable
         reason = worst.kind.partition(",")[0]  # without what was done with the rows
-        remedy = "Every row needs a user, an item and a number."
+        source = ""
+        remedy = "Every row needs a user and an item."
+        if "rating" in rows.places:
+            column = rows.table.shown_names[rows.places["rating"]]
+            source = f" (the rating is read from the column '{column[:40]}')"
+            remedy = "Every row needs a user, an item and a number."
         if worst.kind == Kind.ROUNDED_ID:
             remedy = (
                 "A spreadsheet keeps 15 digits of a number, so different people may have become"
@@ -448,7 +452,7 @@ def require_usable(
         raise BadInput(
             f"{count:,} of the {read:,} rows of {name} cannot be used, more than half. The"
             f" first with '{reason}' is {worst.where} {worst.lines[0]:,}:"
-            f" '{worst.example[:80]}' (the rating is read from the column '{rating[:40]}')."
+            f" '{worst.example[:80]}'{source}."
             f" {remedy} {' '.join(rows.table.read_as())[:300]}".rstrip()
         )
     if over := rows.rules.over_bounds(problems, read):

@@ -200,6 +200,13 @@ def test_what_is_no_ratings_table_is_refused(source, fact):
         read(source)
 
 
+def test_rows_without_users_are_refused_with_no_word_of_a_column_of_ratings():
+    likes = table("a,1", ",2", ",3", ",4", "b,", header="user,item")
+    with pytest.raises(BadInput, match="Every row needs a user and an item") as error:
+        read(likes, bounds=None, columns={"rating": ""})
+    assert "column" not in str(error.value)
+
+
 @pytest.mark.parametrize("bounds", [None, (5, 1), (float("nan"), 5), (1, 2, 3)])
 def test_bounds_are_declared_or_the_table_refused(bounds):
     with pytest.raises(BadInput, match="bounds"):
