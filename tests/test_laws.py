@@ -96,8 +96,6 @@ LIBRARIES = {
     "warnings",
 }
 FINDERS = {"dpmf_core.algorithms", "dpmf_core.algorithms.registry"}  # they fit nothing
-# tests whose lines may still be packed
-PACKED = ("tests.algorithms", "tests.datasets", "tests.pages", "tests.runs")
 
 
 def name_of(path):
@@ -117,26 +115,33 @@ DRAWING = [name for name in CORE if not name.startswith(TESTING)]
 
 
 @functools.cache
-def tree(module):
-    return ast.parse(FILES[module].read_text("utf-8"))
+def nodes(module):
+    """All nodes of a module, walked once for all laws."""
+    return list(ast.walk(ast.parse(FILES[module].read_text("utf-8"))))
 
 
+@functools.cache
 def calls(module):
     """(what it is called on, what is called) of every call; '' of a call by name."""
-    for node in ast.walk(tree(module)):
+    found = []
+    for node in nodes(module):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            yield ast.unparse(node.func.value), node.func.attr
+            found.append((ast.unparse(node.func.value), node.func.attr))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            yield "", node.func.id
+            found.append(("", node.func.id))
+    return found
 
 
+@functools.cache
 def imports(module):
     """(module, name) of every import."""
-    for node in ast.walk(tree(module)):
+    found = []
+    for node in nodes(module):
         if isinstance(node, ast.Import):
-            yield from ((alias.name, "") for alias in node.names)
+            found += [(alias.name, "") for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from ((node.module or "", alias.name) for alias in node.names)
+            found += [(node.module or "", alias.name) for alias in node.names]
+    return found
 
 
 def long_modules():
@@ -151,7 +156,7 @@ def long_modules():
 def docstrings_of_two_forms():
     """What returns a value is summarised by that value, not by "Return ..."."""
     for name in FILES:
-        for node in ast.walk(tree(name)):
+        for node in nodes(name):
             is_documented = isinstance(node, ast.FunctionDef | ast.ClassDef)
             if is_documented and re.match(r"Returns?\b", ast.get_docstring(node) or ""):
                 yield f"{name}:{node.lineno}: {node.name}"
@@ -159,8 +164,8 @@ def docstrings_of_two_forms():
 
 def packed_lines():
     """A loop variable says what it is; values of two names stand on two lines, unless they swap."""
-    for name in (name for name in FILES if not name.startswith(PACKED)):
-        for node in ast.walk(tree(name)):
+    for name in FILES:
+        for node in nodes(name):
             if isinstance(node, ast.comprehension | ast.For):
                 if {"it", "its"} & names_in(node.target):
                     yield f"{name}:{node.target.lineno}: a loop over `it`"
@@ -232,7 +237,7 @@ def algorithms_that_reach_rows():
                 yield f"{name}: {module}"
             if module.startswith("dpmf_core.curator") and imported not in OF_CURATOR:
                 yield f"{name}: {module}.{imported}"
-        for node in ast.walk(tree(name)):
+        for node in nodes(name):
             is_private = isinstance(node, ast.Attribute) and node.attr.startswith("_")
             if is_private and ast.unparse(node.value) == "curator":
                 yield f"{name}: curator.{node.attr}"
@@ -303,8 +308,13 @@ def test_a_broken_law_is_found(broken, tmp_path, monkeypatch):
         else:
             value = list(places)
         monkeypatch.setattr(f"{__name__}.{modules}", value)
-    tree.cache_clear()
+    forget()
     try:
         assert list(broken())
     finally:
-        tree.cache_clear()
+        forget()
+
+
+def forget():
+    for cached in (nodes, calls, imports):
+        cached.cache_clear()

@@ -112,7 +112,8 @@ def run(packages, folder, arguments):
     [
         ("ruff", "check"),
         ("ruff", "format", "--check"),
-        ("mypy", "--follow-imports=silent"),
+        # it reads every module that the example imports
+        pytest.param(("mypy", "--follow-imports=silent"), marks=pytest.mark.slow),
     ],
 )
 def test_the_worked_example_passes_the_checks_as_it_is(tool, tmp_path):
