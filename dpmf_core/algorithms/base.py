@@ -27,8 +27,12 @@ ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 class Streams:
     """The named random streams of a run, apart from privacy noise.
 
-    init: starting factors, from the public shape. sampling: the key of per-user hashed choices
-    (`data.keyed_uniform`).
+    Attributes
+    ----------
+    init : numpy.random.Generator
+        Draws starting factors, from the public shape.
+    sampling : int
+        The key of each user's hashed choices (`data.keyed_uniform`).
     """
 
     init: np.random.Generator
@@ -39,7 +43,11 @@ class Streams:
 class Personal:
     """What each user computes from their own ratings and never shares.
 
-    offsets: (n_users,). factors: (n_users, r + c), on the model's `item_sides`.
+    Attributes
+    ----------
+    offsets : (n_users,)
+    factors : (n_users, r + c)
+        On the model's `item_sides`.
     """
 
     offsets: Array

@@ -41,15 +41,25 @@ MOST_SIDES = 255  # factors and offset of a row that fit the kernel's tiles
 class PosteriorDraws(Recommender):
     """Draws of the items' side, each with the prior of a user's side.
 
-    For each draw, a user's side is its posterior mean given the user's own ratings; a rating is
-    predicted by the mean over draws. Values are in quarters of the rating range. With S draws of
-    rank r and F features of a user:
+    For each draw, a user's side is its posterior mean given the user's own ratings. A prediction is
+    the mean over draws. Values are in quarters of the rating range. S is the number of draws, r the
+    rank and F the number of a user's features.
 
-    item_factors: (n_items, S r), draw after draw. draw_offsets: (n_items, S) offsets of items.
-    loadings: (n_items, K): what each rated item adds to a user's features.
-    links: (S, F, r + 1): the prior mean of a user's factors and offset, by features.
-    precisions: (S, r + 1, r + 1): the precision of a user's side around its prior mean.
-    noise_precisions: (S,). mean_log_count: the mean over training users of log(number of ratings).
+    Attributes
+    ----------
+    item_factors : (n_items, S r)
+        Draw after draw.
+    draw_offsets : (n_items, S)
+        Offsets of items.
+    loadings : (n_items, K)
+        What each rated item adds to a user's features.
+    links : (S, F, r + 1)
+        The prior mean of a user's factors and offset, by features.
+    precisions : (S, r + 1, r + 1)
+        The precision of a user's side around its prior mean.
+    noise_precisions : (S,)
+    mean_log_count : float
+        The mean over training users of log(number of ratings).
     """
 
     draw_offsets: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))

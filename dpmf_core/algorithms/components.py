@@ -19,7 +19,10 @@ MOST_CELLS = 250_000_000  # dense float32 residuals: 1 GB
 class Own:
     """What each unit computes from its own row and never shares.
 
-    coefficients: (n_samples, K). outliers: (n_samples, D) or None.
+    Attributes
+    ----------
+    coefficients : (n_samples, K)
+    outliers : (n_samples, D) or None
     """
 
     coefficients: Array
@@ -30,9 +33,18 @@ class Own:
 class Components(Model):
     """The shared side of a fitted factorisation.
 
-    A row of norm 1 is explained as h basis + r, h >= 0, r sparse. basis: (n_components,
-    n_features), entries at least 0, rows in the unit ball. threshold: the outliers'; None for none.
-    limit: their largest size.
+    A row of norm 1 is explained as h basis + r, with h >= 0 and r sparse.
+
+    Attributes
+    ----------
+    basis : (n_components, n_features)
+        Entries are at least 0, and rows lie in the unit ball.
+    threshold : float or None
+        The threshold of outliers; None for no outliers.
+    limit : float
+        The largest size of an outlier.
+    passes : int
+        Updates of each row's coefficients and outliers; used only with a threshold.
     """
 
     basis: Array

@@ -40,12 +40,26 @@ from dpmf_core.kernels.replay import Rows, replay
 class FrankWolfeModel(Recommender):
     """The shared directions of all steps, from which a user repeats them.
 
-    item_factors: v_t (n_items, T). inverse_singular: 1 / l_t (T,). rates: eta_t (T,). kappa:
-    nuclear norm. row_bound: the bound of residuals and iterates; None for no bound. of_ratings:
-    whether it is the source's L, of rows of ratings and iterates, so that residuals are within 2 L.
-    refit: whether a user's residuals are finally regressed on all v_t (ridge, offset fitted again),
-    instead of using the steps' coefficients. partial: whether only some items have factors; then
-    only ratings of these take the steps.
+    Attributes
+    ----------
+    item_factors : (n_items, T)
+        The directions v_t.
+    inverse_singular : (T,)
+        1 / l_t.
+    rates : (T,)
+        eta_t.
+    kappa : float
+        The nuclear norm.
+    row_bound : float or None
+        The bound of residuals and iterates; None for no bound.
+    of_ratings : bool
+        Whether `row_bound` is the source's L, which bounds rows of ratings and of iterates.
+        Residuals are then within 2 L.
+    refit : bool
+        Whether a user's residuals are finally regressed on all v_t (ridge, offset fitted again).
+        Otherwise the coefficients of the steps are used.
+    partial : bool
+        Whether only some items have factors. Then only ratings of these items take the steps.
     """
 
     inverse_singular: Array = field(default_factory=lambda: np.zeros(0))

@@ -147,8 +147,15 @@ def recommended_lists(shape: Shape, signal: float) -> dict[str, Any]:
 def items_carried(counts: Array, n_users: int, scale: float) -> int:
     """How many of the most liked items a noisy second moment supports.
 
-    counts: noisy sums of 1 / sqrt(n_u) (n_items,), so (sum / n)^2 n is about the number of likes.
-    scale: noise of the moment. Constants were chosen as in `recommended_lists`.
+    Constants were chosen as in `recommended_lists`.
+
+    Parameters
+    ----------
+    counts : (n_items,)
+        Noisy sums of 1 / sqrt(n_u), so that (sum / n)^2 n is about the number of likes.
+    n_users : int
+    scale : float
+        The noise of the moment.
     """
     likes = max(float(counts.sum()), 0.0) ** 2 / n_users
     return max(1, min(len(counts), int(1.4 * (likes / scale) ** 0.45)))
@@ -234,7 +241,17 @@ def list_by_regression(
 ) -> Projection:
     """Rank kept items by their regression on all others, other items below them by counts.
 
-    counts: released (n_items,). F: see `liked_covariance`. ridge: in mean diagonal entries.
+    Parameters
+    ----------
+    shape : Shape
+    counts : (n_items,)
+        Released counts.
+    likes : ItemLikes
+        The kept items.
+    F : (n_kept, K)
+        See `liked_covariance`.
+    ridge : float
+        In units of the mean diagonal entry.
     """
     probe, V = (np.zeros((shape.n_items, F.shape[1]), np.float32) for _ in range(2))
     per_item = shape.n_users / len(likes.items)

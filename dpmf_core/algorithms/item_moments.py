@@ -127,9 +127,16 @@ class ItemRows:
     def of(
         cls, data: Ratings, values: Array, kept_items: Array, weights: Array
     ) -> "ItemRows":
-        """Make rows of values (n_ratings,); an empty row stays empty.
+        """Make rows of values; an empty row stays empty.
 
-        kept_items: ascending ids (n_kept,). weights: theirs (n_kept,).
+        Parameters
+        ----------
+        data : Ratings
+        values : (n_ratings,)
+        kept_items : (n_kept,)
+            Ascending ids.
+        weights : (n_kept,)
+            Weights of the kept items.
         """
         new = np.full(data.n_items, -1)
         new[kept_items] = np.arange(len(kept_items))

@@ -117,8 +117,23 @@ def regress_offsets(
 ) -> tuple[Array, float]:
     """Weighted ridge regression of released offsets on log counts and features.
 
-    Returns the expected offsets (n_items,), and the deviation of offsets from these. estimates,
-    variance: (n_items,) offsets and their error variances. deviation: without features.
+    Parameters
+    ----------
+    estimates : (n_items,)
+        Released offsets.
+    variance : (n_items,)
+        Their error variances.
+    log_counts : (n_items,)
+    features : ItemFeatures or None
+    deviation : float
+        The deviation of offsets without features.
+
+    Returns
+    -------
+    expected : (n_items,)
+        The expected offsets.
+    deviation : float
+        The deviation of offsets from the expected ones.
     """
     columns = [np.ones((len(estimates), 1))]
     deviations = [deviation]

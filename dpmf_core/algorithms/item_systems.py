@@ -27,8 +27,18 @@ SECOND_MOMENT = "user second moment"
 class Entries:
     """The ratings of a block in the item step, sorted by item.
 
-    There are at most k per user, or they are weighted to the same total. starts: (n_kept + 1,).
-    raters: users. values: clipped residuals. weights: w_ij or None.
+    Each user has at most k of them. With weights, a user's squared weights add up to at most k.
+
+    Attributes
+    ----------
+    starts : (n_kept + 1,)
+        Where each item's ratings start.
+    raters : (n_entries,)
+        The users.
+    values : (n_entries,)
+        Clipped residuals.
+    weights : (n_entries,) or None
+        w_ij; None for weights of 1.
     """
 
     starts: Array
@@ -41,7 +51,14 @@ class Entries:
 class EntryRule:
     """Which of a user's ratings enter the item step: at most k, each with weight 1.
 
-    rating_clip: the largest residual. rarest: take the k rarest items by noisy counts, not any k.
+    Attributes
+    ----------
+    ratings_per_user : int
+        The largest number k of a user's ratings.
+    rating_clip : float
+        The largest residual.
+    rarest : bool
+        Take the k items that are rarest by noisy counts, instead of any k.
     """
 
     ratings_per_user: int
@@ -225,10 +242,19 @@ class ItemRightSides(Statistic):
         return self.root_entries * self.clip_norm * self.rating_clip
 
     def next_to_grams(self, ratio: float, rounding: float, z: float) -> Event:
-        """Its planned release with noise multiplier z, counted next to the Grams of the same step.
+        """Its planned release, counted next to the Grams of the same step.
 
-        ratio: its 1 / z^2 over the Grams'. rounding: what the grid adds to the squared distance of
-        two users' Grams, in squared sensitivities. docs/PRIVACY.md, "Lemmas", 8.
+        docs/PRIVACY.md, "Lemmas", 8.
+
+        Parameters
+        ----------
+        ratio : float
+            1 / z^2 of this release over that of the Grams.
+        rounding : float
+            What the grid adds to the squared distance of two users' Grams, in squared
+            sensitivities.
+        z : float
+            The noise multiplier.
         """
         square = 2 + 2 * joint_gain(ratio) + rounding / ratio
         joint = min(self.replace_one_factor, math.sqrt(square))

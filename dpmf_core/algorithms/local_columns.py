@@ -38,8 +38,16 @@ def with_local_columns(
 ) -> R:
     """Add local columns: item offsets, log counts and the public item features of `shape`.
 
-    counts: released, above 0 (n_items,). strength: factor of the loadings' prior variances. Models
-    of lists are returned unchanged, because lists have no ratings to fit.
+    Models of lists are returned unchanged, because lists have no ratings to fit.
+
+    Parameters
+    ----------
+    model : Recommender
+    counts : (n_items,) or None
+        Released counts, above 0.
+    shape : Shape
+    strength : float
+        A factor of the prior variances of loadings.
     """
     if model.unobserved_weight or shape.bounds == (0.0, 1.0):
         return model

@@ -33,11 +33,19 @@ def least_signal(shape: SampleShape) -> float:
 
 @dataclass(frozen=True)
 class RowDistribution:
-    """A normal distribution whose draws stand for the rows: mean (d,), directions (k, d).
+    """A normal distribution that produces draws in place of the rows.
 
-    spreads: (k,) deviations along the directions. space: (k, d) orthonormal rows that were found in
-    the released moment. overfit: (k,) how much the moment overstates the rows' squared norm along
-    each, because each leans towards the noise.
+    Attributes
+    ----------
+    mean : (d,)
+    directions : (k, d)
+    spreads : (k,)
+        Deviations along the directions.
+    space : (k, d)
+        Orthonormal rows that were found in the released moment.
+    overfit : (k,)
+        How much the moment overstates the rows' squared norm along each row of `space`. It does so
+        because each of them leans towards the noise.
     """
 
     mean: Array

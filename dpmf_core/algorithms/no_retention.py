@@ -82,8 +82,14 @@ def arrival_times(data: Ratings, arrival: str, seed: int) -> Array:
 class Biases:
     """Ratings minus biases, and the biases of items.
 
-    residuals: (n_ratings,) minus each user's mean and each item's bias. sums, counts: (n_items,) of
-    an item's ratings minus their users' means. An item's bias is their mean.
+    An item's bias is the mean of its ratings minus their users' means.
+
+    Attributes
+    ----------
+    residuals : (n_ratings,)
+        Ratings minus each user's mean and each item's bias.
+    sums, counts : (n_items,)
+        The sum and the number of an item's ratings minus their users' means.
     """
 
     residuals: Array
@@ -126,9 +132,17 @@ def item_biases(sums: Array, counts: Array) -> Array:
 class Server:
     """What a server without retention holds between two interactions.
 
-    It holds item factors (m, d), and a sum and a count for each item's bias (m,), unless it is not
-    `biased`. step: which items move when a rating arrives. new: its item (variant 4a); rated: every
-    item that the user rated (4b); shared: every such item, with one step shared among them.
+    Attributes
+    ----------
+    item_factors : (m, d)
+    bias_sums, bias_counts : (m,)
+        The sum and the count behind each item's bias.
+    biased : bool
+        Whether items have biases.
+    step : {"new", "rated", "shared"}
+        Which items move when a rating arrives. "new" moves its item (variant 4a). "rated" moves
+        every item that the user rated (4b). "shared" moves these too, and divides one step among
+        them.
     """
 
     item_factors: Array
@@ -146,7 +160,16 @@ class Server:
     def of(
         cls, item_factors: Array, biases: Biases | None, **settings: Any
     ) -> "Server":
-        """Start from copies. biases: those of items; None for a server without item biases."""
+        """Start from copies.
+
+        Parameters
+        ----------
+        item_factors : (m, d)
+        biases : Biases or None
+            Those of items; None for a server without item biases.
+        **settings
+            The other fields.
+        """
         factors = np.array(item_factors, np.float32)
         start = biases or Biases.none(len(item_factors))
         return cls(
@@ -199,9 +222,18 @@ class Server:
     def arrive(
         self, items: Array, values: Array, indptr: Array, position: Array, rows: Array
     ) -> None:
-        """Many updates, one after the other.
+        """Apply many updates, one after the other.
 
-        position: the place of each arriving rating in `items`. rows: its user's row in `indptr`.
+        Parameters
+        ----------
+        items, values : (n_ratings,)
+            The ratings of all users, in order of arrival.
+        indptr : (n_users + 1,)
+            Where each user's ratings start.
+        position : (n_arriving,)
+            The place of each arriving rating in `items`.
+        rows : (n_arriving,)
+            The row of its user in `indptr`.
         """
         state = self.item_factors, self.bias_sums, self.bias_counts
         kernel.arrivals(

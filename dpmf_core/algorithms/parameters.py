@@ -15,9 +15,17 @@ def parameter(
     description: str,
     within: tuple[float, float] | None = None,
 ) -> Any:
-    """A parameter with the words of its widget; within: its lowest and highest value.
+    """A parameter with the words of its widget.
 
-    title: None for the parameter's name.
+    Parameters
+    ----------
+    default
+        The default value.
+    title : str or None
+        None for the parameter's name.
+    description : str
+    within : tuple of float, optional
+        The lowest and the highest value.
     """
     low, high = within or (None, None)
     return Field(

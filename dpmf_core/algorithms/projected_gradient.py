@@ -79,7 +79,16 @@ class Iterate:
         return Iterate(self.C * shrink[:, None], _with_values(self.S, cells))
 
     def round_to_grid(self, bound: float, rate: float, n_units: int) -> "Iterate":
-        """Round to the grid. bound: L, of the rows; rate: eta of the step that led to S."""
+        """Round to the grid.
+
+        Parameters
+        ----------
+        bound : float
+            L, the bound of rows.
+        rate : float
+            eta of the step that led to S.
+        n_units : int
+        """
         C = on_grid(self.C, _most_coefficient(bound), n_units, factors=2)
         cells = on_grid(self.S.data, _most_residual(bound, rate), n_units, factors=2)
         return Iterate(C, _with_values(self.S, cells))
@@ -116,7 +125,16 @@ def take_gradient_step(
 ) -> Iterate:
     """Z = Y - eta P_Omega(Y - Y*) of Y_i = C_i Q^T.
 
-    target: Y* on the observed cells (n_ratings,). rate: eta.
+    Parameters
+    ----------
+    rows : Ratings
+        The observed cells Omega.
+    target : (n_ratings,)
+        Y* on the observed cells.
+    C : (n_users, r)
+    Q : (n_items, r)
+    rate : float
+        eta.
     """
     predictions: Array = np.zeros(len(rows))
     if C.shape[1]:
@@ -131,8 +149,19 @@ def take_gradient_step(
 class GradientModel(Recommender):
     """The directions of all steps, from which a user repeats them.
 
-    directions: (m, sum of r_t) eigenvectors of every step side by side. shrinkages: (sum of r_t,).
-    ranks: r_t (T,). item_factors: the last step's. rate: eta. row_bound: L, None for no bound.
+    Attributes
+    ----------
+    item_factors : (m, r_T)
+        Those of the last step.
+    directions : (m, sum of r_t)
+        Eigenvectors of every step, side by side.
+    shrinkages : (sum of r_t,)
+    ranks : (T,)
+        r_t.
+    rate : float
+        eta.
+    row_bound : float or None
+        L; None for no bound.
     """
 
     directions: Array = field(default_factory=lambda: np.zeros((0, 0)))
@@ -156,7 +185,13 @@ class GradientModel(Recommender):
         return self.with_loadings(history, Personal(offsets, C.astype(np.float32)))
 
     def extend(self, directions: Array, shrink: Array) -> "GradientModel":
-        """The model after one more step. directions: (m, r_t). shrink: (r_t,)."""
+        """The model after one more step.
+
+        Parameters
+        ----------
+        directions : (m, r_t)
+        shrink : (r_t,)
+        """
         return replace(
             self,
             item_factors=directions.astype(np.float32),

@@ -45,8 +45,14 @@ VARIANCE_RATIOS = (0.1, 10.0)  # the range in which variances are corrected
 class UserSides:
     """What stays with users between two releases, in quarters of the rating range.
 
-    residuals: (n_ratings,). norms: (n_users,) theirs. counts: (n_users,) of ratings. factors:
-    (n_users, r).
+    Attributes
+    ----------
+    residuals : (n_ratings,)
+    norms : (n_users,)
+        The norm of each user's residuals.
+    counts : (n_users,)
+        The number of each user's ratings.
+    factors : (n_users, r)
     """
 
     residuals: Array
@@ -142,7 +148,7 @@ class GradientSizes(Statistic):
 class RefiningGradient(Statistic):
     """sum_u f_u e_u t_u^T (m, r + 1) in units of the clip norm C.
 
-    e_u: a user's residuals. t_u: the user's factor and a constant. f_u = min(1, C / (||e_u||
+    e_u are a user's residuals, and t_u the user's factor and a constant. f_u = min(1, C / (||e_u||
     ||t_u||)). A user adds a matrix of Frobenius norm at most 1, and may be replaced by one who adds
     its opposite. docs/PRIVACY.md, "Refining gradient".
     """
@@ -239,11 +245,19 @@ def refine(
 ) -> Estimate:
     """The estimate after one noisy gradient.
 
-    displayed_model: what users fit themselves to, the estimated model with or without local
-    columns. counts: noisy weighted counts of the items (m,). The gradient G lies about H (truth -
-    estimate), with noise of variance R; first the variances are scaled, column by column, to what G
-    shows of them. The sampling error of the ratings is the same in every gradient, so G and H are
-    those of the posterior, and R is the variance of the privacy noise alone.
+    The gradient G lies about H (truth - estimate), with noise of variance R. First the variances
+    are scaled, column by column, to what G shows of them. The sampling error of the ratings is the
+    same in every gradient. So G and H are those of the posterior, and R is the variance of the
+    privacy noise alone.
+
+    Parameters
+    ----------
+    curator : Curator
+    estimate : Estimate
+    displayed_model : Recommender
+        What users fit themselves to: the estimated model with or without local columns.
+    counts : (m,)
+        Noisy weighted counts of the items.
     """
     n_users = curator.shape.n_users
     unit = curator.shape.half_range / 2

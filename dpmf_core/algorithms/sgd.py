@@ -78,9 +78,9 @@ def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
 class SGDMF(Algorithm):
     """Matrix factorisation by stochastic gradient descent.
 
-    biased: offsets are learned with the factors, and a user's offset and factor are refitted by
-    ridge regression on the items' side. centred: means are subtracted first, only factors are
-    learned, and users keep theirs [Balu & Furon 2016, eq. 4 and 5, with the sign of the gradient
+    The biased model learns offsets with the factors. A user's offset and factor are then refitted
+    by ridge regression on the items' side. The centred model subtracts means first and learns only
+    factors, and users keep theirs [Balu & Furon 2016, eq. 4 and 5, with the sign of the gradient
     corrected].
     """
 

@@ -17,9 +17,16 @@ from dpmf_core.base.arrays import Array
 class Spectrum:
     """What a released second moment shows above its noise.
 
-    Q: eigenvectors (n_kept, K). eta: shrunk eigenvalues (K,), above 0. error: noise variance of the
-    entries of Q eta, one for all or (n_kept, 1). weights: multiplied the moment's rows and columns,
-    one for all or (n_kept,).
+    Attributes
+    ----------
+    Q : (n_kept, K)
+        Eigenvectors.
+    eta : (K,)
+        Shrunk eigenvalues, above 0.
+    error : float or (n_kept, 1)
+        The noise variance of the entries of Q eta, one for all or one a row.
+    weights : float or (n_kept,)
+        What multiplied the moment's rows and columns, one for all or one each.
     """
 
     Q: Array
@@ -32,8 +39,12 @@ class Spectrum:
 class MomentNoise:
     """The noise of a released second moment of unit rows, from privacy and from sampling.
 
-    weights: multiply the moment's rows and columns, (m,). deviations: s (m,); after that, entry ij
-    off the diagonal has noise of variance at most s_i s_j.
+    Attributes
+    ----------
+    weights : (m,)
+        Multiply the moment's rows and columns.
+    deviations : (m,)
+        s. After the weighting, the noise of entry ij off the diagonal has variance at most s_i s_j.
     """
 
     weights: Array

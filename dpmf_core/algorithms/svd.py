@@ -40,10 +40,15 @@ from dpmf_core.privacy import Budget, Event, sequence
 
 @dataclass(frozen=True, repr=False)
 class Subspace(Recommender):
-    """item_factors: orthonormal V (n_items, r), and how a user's row is found.
+    """A released subspace, and how a user's row is found in it.
 
-    projection: a user's row is (1/p_i) (x_i V) V^T with p_i the user's share of the items [J18,
-    Alg. 4, which takes the share of all users, a count that is not released here].
+    Attributes
+    ----------
+    item_factors : (n_items, r)
+        Orthonormal V.
+    projection : bool
+        Whether a user's row is (1/p_i) (x_i V) V^T, where p_i is the user's share of the items. The
+        source takes the share of all users [J18, Alg. 4], a count that is not released here.
     """
 
     projection: bool = False
