@@ -165,7 +165,14 @@ def explain(
 ) -> BadInput:
     """Convert pydantic's refusals to sentences about `owner`'s parameters.
 
-    schema: JSON-schema properties; depth: leading keys to leave out.
+    Parameters
+    ----------
+    error : ValidationError
+    owner : str
+    schema : dict
+        JSON-schema properties.
+    depth : int
+        The number of leading keys to leave out.
     """
     return BadInput(
         " ".join(

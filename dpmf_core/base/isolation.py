@@ -63,9 +63,15 @@ def hide_memory() -> None:
 def enter(root: str, parent: str, folder: str) -> None:
     """Prepare this process, which has one thread, for the file of a stranger.
 
-    root: the folder of the project's packages. parent: the id of the process that started this one.
-    folder: the only one in which it may read and write, besides what it imports; "" leaves the file
-    system open.
+    Parameters
+    ----------
+    root : str
+        The folder of the project's packages.
+    parent : str
+        The id of the process that started this one.
+    folder : str
+        The only folder in which the process may read and write, besides what it imports. "" leaves
+        the file system open.
     """
     _end_with(int(parent))
     project = Path(root)
@@ -90,9 +96,15 @@ def _end_with(parent: int) -> None:
 def confine(root: Path, readable: Iterable[Path], writable: Path | None) -> None:
     """Take away all rights that reading a file does not need.
 
-    root: a folder whose files are not read, but whose names Python looks through. readable: files
-    and folders that may still be read. writable: a folder in which files may also be made, changed
-    and removed. If it is None, the file system stays open.
+    Parameters
+    ----------
+    root : Path
+        Python looks through the names in this folder. Its files are not read.
+    readable : iterable of Path
+        Files and folders that may still be read.
+    writable : Path or None
+        A folder in which files may also be made, changed and removed. None leaves the file system
+        open.
     """
     _prctl(PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1))
     if writable is not None:

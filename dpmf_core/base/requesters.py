@@ -13,9 +13,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Asker:
-    """A requester. owner: as stored, '' if unnamed. operator: runs this server.
+    """A requester.
 
-    alone: the only person at a machine of their own.
+    Attributes
+    ----------
+    owner : str
+        As stored; '' if unnamed.
+    operator : bool
+        Whether the requester runs this server.
+    alone : bool
+        Whether the requester is the only person at a machine of their own.
     """
 
     owner: str = ""

@@ -60,7 +60,14 @@ class Cells:
 class Blocks:
     """Blocks visited one after the other.
 
-    blocks: loaded when used. states: states by key and block.
+    Parameters
+    ----------
+    shape
+        The public shape of the data.
+    blocks : sequence of Block
+        Loaded when used.
+    states : FileStates, optional
+        States by key and block; by default they are kept in memory.
     """
 
     def __init__(

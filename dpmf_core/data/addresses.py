@@ -84,9 +84,18 @@ def require_known(
 def address_of(data: str, facts: Mapping[str, Any]) -> str:
     """The one address of data with these facts, after those that it has.
 
-    data: a path, an id or a database's address; "-" is a table on standard input. facts: values or
-    texts by name; None for an undeclared one. Raises BadInput on an unknown fact, a value against
-    its rule, a fact with two values, and facts of a data set with an id.
+    Parameters
+    ----------
+    data : str
+        A path, an id or a database's address. "-" is a table on standard input.
+    facts : mapping
+        Values or texts by name; None for an undeclared one.
+
+    Raises
+    ------
+    BadInput
+        On an unknown fact, a value against its rule, a fact with two values, and facts of a data
+        set with an id.
     """
     place, declared = split(data)
     if place in NAMES:

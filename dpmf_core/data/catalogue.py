@@ -19,8 +19,12 @@ SourceKind = Literal["simulated", "download", "file"]
 class DatasetFacts:
     """The facts about every data set.
 
-    public: whether it is published or simulated. assumptions: what was read from private data and
-    is taken as public.
+    Attributes
+    ----------
+    public : bool
+        Whether it is published or simulated.
+    assumptions : tuple of str
+        What was read from private data and is taken as public.
     """
 
     id: str
@@ -58,10 +62,18 @@ class Entry(DatasetFacts):
 
 @dataclass(frozen=True, kw_only=True)
 class SampleEntry(DatasetFacts):
-    """Documents or images: declared counts, (height, width) of images, and components to look for.
+    """Documents or images: declared counts, and how many components to look for.
 
-    n_people: if each row has a known person, who is the privacy unit. each: the most rows of one
-    person, if published.
+    Attributes
+    ----------
+    image : tuple of int, or None
+        (height, width) of images.
+    n_components : int
+        The number of components to look for.
+    n_people : int or None
+        The number of people, if each row has a known person. Then the person is the privacy unit.
+    each : int or None
+        The most rows of one person, if published.
     """
 
     holds: Literal["documents", "images"]
@@ -73,7 +85,7 @@ class SampleEntry(DatasetFacts):
     each: int | None = None
 
     def shape(self, kept: int | None = None) -> SampleShape:
-        """The public shape, without opening the data. kept: the number of kept words."""
+        """The public shape, without opening the data, if `kept` words are kept."""
         n_features = min(kept or self.n_features, self.n_features)
         return SampleShape(self.n_samples, n_features, self.image, self.n_people)
 

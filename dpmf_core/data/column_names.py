@@ -83,10 +83,24 @@ def chosen_columns(
     *,
     has_header: bool = True,
 ) -> dict[str, int]:
-    """The place of each role's column: as given ("": none), by its name, or by place.
+    """The place of each role's column: as given, by its name, or by place.
 
-    names: `column 1` and so on without a header; then 4 is `column 4`. source: its name in
-    messages. advice: how to declare a column, for them. Raises BadInput.
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the columns: `column 1` and so on without a header.
+    columns : mapping
+        The given column of each role; "" for none. Without a header, 4 is `column 4`.
+    source : str
+        The name of the table in messages.
+    advice : callable
+        How to declare a column, for messages.
+    has_header : bool
+
+    Raises
+    ------
+    BadInput
+        If a role is unknown, a given column does not exist, or a required role has no column.
     """
     places = _given_places(names, columns, source, advice, has_header)
     required: tuple[str, ...] = REQUIRED_ROLES

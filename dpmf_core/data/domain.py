@@ -38,8 +38,13 @@ class Domain:
     ) -> None:
         """Raise OutsideDomain unless the rows lie in the domain.
 
-        values: float32 (n_values,), or (n_rows, n_columns) of a dense matrix. columns: (n_values,)
-        of each value. starts: (n_rows + 1,), row i holds values starts[i] to starts[i + 1].
+        Parameters
+        ----------
+        values : float32 (n_values,), or (n_rows, n_columns) of a dense matrix
+        columns : (n_values,), optional
+            The column of each value.
+        starts : (n_rows + 1,), optional
+            Row i holds values starts[i] to starts[i + 1].
         """
         if values.dtype != np.float32:
             raise OutsideDomain(

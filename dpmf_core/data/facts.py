@@ -24,9 +24,18 @@ def _parts(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Fact:
-    """kind: the type of its value, which pydantic makes of its text. words: its rule.
+    """A fact that an address may declare about its data.
 
-    meaning: what it declares, if the rule does not say so. metavar: its value in lists of options.
+    Attributes
+    ----------
+    kind : type
+        The type of its value, which pydantic makes of its text.
+    words : str
+        Its rule.
+    meaning : str
+        What it declares, if the rule does not say so.
+    metavar : str
+        Its value in lists of options.
     """
 
     kind: Any = str

@@ -149,7 +149,12 @@ def arrow_numbering_order(texts: Any) -> Any:
 class Coded:
     """The ids of a column before they are numbered.
 
-    codes: (n,) the places of the cells' texts. texts: canonical, some of them perhaps twice.
+    Attributes
+    ----------
+    codes : (n,)
+        The place of each cell's text in `texts`.
+    texts : (n_texts,)
+        Canonical texts, some of them perhaps twice.
     """
 
     codes: Ints
@@ -176,8 +181,13 @@ class Coded:
     def numbered(self, keep: Flags | None = None) -> tuple[Numbers, TextArray]:
         """Number the ids of the cells to keep (n,), by default of all.
 
-        Returns the number of each of these cells, and the canonical texts of their ids, each once,
-        in the order of their numbers; see `numbering_order`.
+        Returns
+        -------
+        numbers : int32 (n_kept,)
+            The number of each of these cells.
+        texts : (n_ids,)
+            The canonical texts of their ids, each once, in the order of their numbers; see
+            `numbering_order`.
         """
         codes = self.codes if keep is None else self.codes[keep]
         used = np.flatnonzero(np.bincount(codes, minlength=len(self.texts)))

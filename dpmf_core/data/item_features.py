@@ -41,8 +41,17 @@ SEPARATOR = ": "  # between a table's column and the word of a feature
 class ItemFeatures:
     """Features of items.
 
-    names: the names of the columns (n_features,). values: float32 (n_items, n_features), finite; a
-    category is a column of 0 and 1. Raises ValueError if the two do not fit.
+    Attributes
+    ----------
+    names : tuple of str
+        The names of the columns, (n_features,).
+    values : float32 (n_items, n_features)
+        Finite. A category is a column of 0 and 1.
+
+    Raises
+    ------
+    ValueError
+        If names and values do not fit each other, or a value is not finite.
     """
 
     names: tuple[str, ...]
@@ -99,10 +108,20 @@ class ItemFeatures:
 
 @dataclass(frozen=True)
 class EncodedTable:
-    """features: the features of the given items. left_out: a sentence for each unusable column.
+    """The features of items from a table, and what was left out of it.
 
-    missing: how many of the items have no row. has_header: whether the table names its columns.
-    titles: the items' names, "" if there is none; nothing if no column holds them.
+    Attributes
+    ----------
+    features : ItemFeatures
+        The features of the given items.
+    left_out : tuple of str
+        A sentence for each unusable column.
+    missing : int
+        How many of the items have no row.
+    has_header : bool
+        Whether the table names its columns.
+    titles : tuple of str
+        The items' names; "" for an item without one. Empty if no column holds names.
     """
 
     features: ItemFeatures
@@ -163,11 +182,28 @@ def encode(
 ) -> EncodedTable:
     """The features of `items`, by their ids, from a table of them.
 
-    names: the names of the columns, none without a header. The first column then holds the ids.
-    rows: its cells as text. A column of numbers is centred and scaled to deviation 0.5. A column of
-    words becomes a column of 0 and 1 for each word. A missing number, and every number of an item
-    without a row, becomes the mean. Raises BadInput if the columns are too few or have no names of
-    their own, two rows have one id, no item has a row, or no column is usable.
+    A column of numbers is centred and scaled to deviation 0.5. A column of words becomes a column
+    of 0 and 1 for each word. A missing number becomes the mean, and so does every number of an item
+    without a row.
+
+    Parameters
+    ----------
+    names : sequence of str
+        The names of the columns; none without a header. The first column then holds the ids.
+    rows : sequence of sequence of str
+        The cells as text.
+    items : sequence of str
+        The ids of the items.
+    name : str
+        The name of the table in messages.
+    decimal_comma : bool
+        Whether numbers are written with a decimal comma.
+
+    Raises
+    ------
+    BadInput
+        If the columns are too few or have no names of their own, two rows have one id, no item has
+        a row, or no column is usable. Also if the columns make too many features.
     """
     columns = _columns(names, rows, name)
     items = _ids_of(items)

@@ -30,8 +30,12 @@ SPARE = 5 * 1024**3
 class Part:
     """Some users and all of their ratings.
 
-    ids: int64 (n,) the users' numbers in the whole set, ascending. rows: their ratings; user ids[k]
-    is user k there.
+    Attributes
+    ----------
+    ids : int64 (n,)
+        The users' numbers in the whole set, ascending.
+    rows : Ratings
+        Their ratings. User ids[k] is user k there.
     """
 
     ids: npt.NDArray[np.int64]
@@ -107,9 +111,17 @@ class ItemCounts:
 class PartitionedRatings:
     """Ratings of `n_users` users in partitions, read when used and not kept.
 
-    Every user is in one partition. The facts are those of `Ratings`. fingerprint: that of all
-    partitions and facts. origin: fingerprint of the file that private ratings were read from.
-    folding: where sums over partitions are made; by default here, one partition after the other.
+    Every user is in one partition. The facts are those of `Ratings`.
+
+    Attributes
+    ----------
+    fingerprint : str
+        The fingerprint of all partitions and facts.
+    origin : str
+        Fingerprint of the file that private ratings were read from.
+    folding : Folding or None
+        Where sums over partitions are made. By default they are made here, one partition after the
+        other.
     """
 
     parts: Sequence[Part]
@@ -248,8 +260,14 @@ class PartitionedTable:
 class Members:
     """The partition of each user, by a keyed hash of the user's number.
 
-    So the order of numbers has no effect. part_of: int32 (n_users,) each user's partition.
-    place_of: int32 (n_users,) their number in it.
+    So the order of numbers has no effect.
+
+    Attributes
+    ----------
+    part_of : int32 (n_users,)
+        Each user's partition.
+    place_of : int32 (n_users,)
+        Each user's number in their partition.
     """
 
     def __init__(self, n_users: int, n_parts: int) -> None:

@@ -159,8 +159,8 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
 def _weighted(samples: Samples, weighting: str) -> Samples:
     """Weigh term counts.
 
-    `none`: as they are; `tf`: as shares of the document; `tfidf`: times log((1 + n) / (1 + df)) + 1
-    (scikit-learn's).
+    `none` leaves them as they are. `tf` makes them shares of the document. `tfidf` multiplies them
+    by log((1 + n) / (1 + df)) + 1 (scikit-learn's).
     """
     if weighting == "none":
         return samples

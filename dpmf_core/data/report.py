@@ -51,8 +51,12 @@ UNUSABLE = (
 class Problem:
     """One kind of problem: its count, the first lines (or files), and the first value there.
 
-    kind: what is wrong, a comma, and what was done about it. commonest: for ratings outside the
-    bounds, the most common values with their counts.
+    Attributes
+    ----------
+    kind : str
+        What is wrong, a comma, and what was done about it.
+    commonest : tuple
+        For ratings outside the bounds, the most common values with their counts.
     """
 
     kind: str
@@ -139,12 +143,24 @@ def outside_of(problems: Sequence[Problem]) -> Problem | None:
 
 @dataclass(frozen=True, kw_only=True)
 class Report:
-    """The account of one file. Printed it is sentences; iterating yields its problems.
+    """The account of one file.
 
-    read: rows that are not blank; kept: ratings after merging; columns: (role, column) pairs as
-    detected; recognised: (role, how) pairs, such as ("user", DECLARED). assumed: the layout, how
-    ambiguous values were read, and other remarks. values: some values of each column, for the
-    holder of the file only; `words` do not show them.
+    Printed, it is sentences. Iterating yields its problems.
+
+    Attributes
+    ----------
+    read : int
+        The number of rows that are not blank.
+    kept : int
+        The number of ratings after merging.
+    columns : tuple of (str, str)
+        Each role with its column, as detected.
+    assumed : tuple of str
+        The layout, how ambiguous values were read, and other remarks.
+    values : tuple of tuple of str
+        Some values of each column, for the holder of the file only. `words` do not show them.
+    recognised : tuple of (str, str)
+        How each role's column was recognised, such as ("user", DECLARED).
     """
 
     name: str

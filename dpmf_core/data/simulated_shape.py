@@ -11,7 +11,14 @@ LARGEST_BOUND = 1e9
 class SimulatedShape:
     """Public or declared facts about ratings, such as `users=943&items=1682&each=106&bounds=1,5`.
 
-    each: ratings of a person, on average. step: of the scale from its lower bound, if declared.
+    Attributes
+    ----------
+    n_users, n_items : int
+    each : float
+        The number of ratings of a person, on average.
+    bounds : tuple of float
+    step : float or None
+        The step of the scale from its lower bound, if declared.
     """
 
     n_users: int
@@ -22,9 +29,14 @@ class SimulatedShape:
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """The shape that a text describes; other facts in it are whole numbers of a subclass.
+        """The shape that a text describes.
 
-        Raises KeyError, TypeError or ValueError.
+        Other facts in the text are whole numbers of a subclass.
+
+        Raises
+        ------
+        KeyError, TypeError, ValueError
+            If a fact is missing, unknown or not a number.
         """
         facts = dict(parse_qsl(text))
         low, high = map(float, facts.pop("bounds").split(","))

@@ -51,12 +51,23 @@ class DrawnUsers:
 class RatingsFacts(metrics.BlockSums):
     """The facts about split ratings before any model exists: exact sums over blocks.
 
-    popularity, test_counts: the numbers of each item's ratings in histories and held out
-    (n_items,). train_activity: the number of users by their number of training ratings.
-    test_activity: the number of test ratings by the length of their users' histories; both have
-    n_items + 1 entries. ranked: the users whose lists are ranked: those with a relevant test item
-    and the smallest hashes of (seed, user). The first ids would not be typical, because ids often
-    follow the date of joining. means: `summed_means` of histories.
+    Attributes
+    ----------
+    n_train, n_test : int
+    words : str
+        The split in words.
+    popularity, test_counts : (n_items,)
+        The numbers of each item's ratings in histories and held out.
+    train_activity : (n_items + 1,)
+        The number of users by their number of training ratings.
+    test_activity : (n_items + 1,)
+        The number of test ratings by the length of their users' histories.
+    ranked : DrawnUsers
+        The users whose lists are ranked. They have a relevant test item and the smallest hashes of
+        (seed, user). The first ids would not be typical, because ids often follow the date of
+        joining.
+    means : (2,)
+        `summed_means` of histories.
     """
 
     n_train: int

@@ -292,9 +292,20 @@ def _are_among(
 
 
 def quantiles_of(values: Array, counts: Array, shares: Array) -> Array:
-    """The quantiles (n_shares,) that `np.quantile` would find; empty without values.
+    """The quantiles that `np.quantile` would find; empty without values.
 
-    values: (n,) ascending; counts: (n,) how often each occurs.
+    Parameters
+    ----------
+    values : (n,)
+        Ascending.
+    counts : (n,)
+        How often each value occurs.
+    shares : (n_shares,)
+        From 0 to 1.
+
+    Returns
+    -------
+    (n_shares,)
     """
     ends = np.cumsum(counts)
     if not len(ends) or not ends[-1]:

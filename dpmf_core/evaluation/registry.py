@@ -37,10 +37,21 @@ TaskKind = Literal["ratings", "samples", "table"]
 class Metric:
     """One figure of a finished run.
 
-    id: its name in a run's record. tasks: what is factorised; each of `sums` takes an evaluation of
-    any of these. figure: the figure of the sums over all blocks; None if there is none. sums:
-    functions of one block's evaluation, added by +; None if there is no figure. larger_is_better:
-    None if it describes a model and does not rank it. digits: printed decimals.
+    Attributes
+    ----------
+    id : str
+        Its name in a run's record.
+    title : str
+    tasks : tuple of TaskKind
+        What is factorised. Each of `sums` takes an evaluation of any of these.
+    figure : callable
+        The figure of the sums over all blocks; None if the figure does not exist.
+    sums : tuple of BlockQuestion
+        Functions of one block's evaluation, added by +; None if the figure does not exist.
+    larger_is_better : bool or None
+        None if it describes a model and does not rank it.
+    digits : int
+        Printed decimals.
     """
 
     id: str

@@ -67,10 +67,16 @@ def _number(path: Path) -> int | None:
 class Limits:
     """Limits of sessions and runs.
 
-    run_seconds, run_memory: the limits of one run, in s and MB; beyond them it ends with a message.
-    session_runs: how many runs one session has at once; 0 for as many as there are workers.
-    session_seconds: estimated, of all waiting work of a session. ask_seconds: estimated; longer
-    work needs confirmation.
+    Attributes
+    ----------
+    run_seconds, run_memory : float
+        The limits of one run, in s and MB. Beyond them it ends with a message.
+    session_runs : int
+        How many runs one session has at once; 0 for as many as there are workers.
+    session_seconds : float
+        The estimated time of all waiting work of a session, in s.
+    ask_seconds : float
+        An estimated time, in s. Longer work needs confirmation.
     """
 
     run_seconds: float = 1800.0

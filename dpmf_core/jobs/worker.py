@@ -232,7 +232,15 @@ class Worker:
 class WorkerThread(threading.Thread):
     """Gives one worker process its tasks, one after the other, and replaces it when it dies.
 
-    take: waits for the next task; None when there will be no more. finish: takes the outcome.
+    Parameters
+    ----------
+    take : callable
+        Waits for the next task; None when there will be no more.
+    finish : callable
+        Takes the outcome of a task.
+    start : callable
+        Starts a worker.
+    limits : Limits
     """
 
     def __init__(

@@ -38,10 +38,23 @@ def biased_epoch(
     users: Array, items: Array, values: Array, mean: float, P: Array, Q: Array, a: Array, b: Array,
     rate: float, penalty: float, biased: bool = True, shortened: bool = True,
 ) -> None:  # fmt: skip
-    """Change factors P (n, r), Q (m, r) and offsets a (n,), b (m,) in place, rating by rating.
+    """Change factors P and Q and offsets a and b in place, rating by rating.
 
-    Koren, Bell & Volinsky 2009, eq. 5. biased: whether offsets move. shortened: whether steps end
-    where a rating is met, and a pull at 0.
+    Koren, Bell & Volinsky 2009, eq. 5.
+
+    Parameters
+    ----------
+    users, items, values : (n_ratings,)
+    mean : float
+    P : (n, r)
+    Q : (m, r)
+    a : (n,)
+    b : (m,)
+    rate, penalty : float
+    biased : bool
+        Whether offsets move.
+    shortened : bool
+        Whether a step ends where its rating is met, and a pull at 0.
     """
     shrink = float(rate * penalty)
     if shortened:
@@ -166,8 +179,18 @@ def epoch(
 ) -> None:  # fmt: skip
     """One pass of stochastic gradients over the ratings in their order.
 
-    Changes P (n, d) and Q (m, d) in place. values: minus each user's mean. shortened: whether steps
-    end where a rating is met, and a pull at 0.
+    It changes P and Q in place.
+
+    Parameters
+    ----------
+    P : (n, d)
+    Q : (m, d)
+    users, items : (n_ratings,)
+    values : (n_ratings,)
+        Ratings minus each user's mean.
+    rate, penalty : float
+    shortened : bool
+        Whether a step ends where its rating is met, and a pull at 0.
     """
     kind = Q.dtype.type
     _epoch(P, Q, users, items, values, kind(rate), kind(penalty), shortened)
@@ -178,13 +201,33 @@ def arrivals(
     position: Array, rows: Array, *, iterations: int, rate: float, item_rate: float, penalty: float,
     shortened: bool = True, all_rated: bool, shared: bool = False, biased: bool = True,
 ) -> None:  # fmt: skip
-    """Change item factors Q (m, d) in place by each arriving rating.
+    """Change item factors Q in place by each arriving rating.
 
-    items, values: every user's ratings in order of arrival; position, rows: the arriving ones and
-    their users. all_rated: all items the user has rated take a step (variant 4b), otherwise the new
-    one alone (4a). shared: the rate is divided by the number of items that take a step. biased:
-    each arriving rating, minus its user's mean, is added to bias_sums (m,) and counted in
-    bias_counts (m,), in place; an item's bias is their quotient.
+    Parameters
+    ----------
+    Q : (m, d)
+    bias_sums, bias_counts : (m,)
+        If `biased`, each arriving rating minus its user's mean is added to the sums and counted, in
+        place. An item's bias is their quotient.
+    items, values : (n_ratings,)
+        The ratings of all users, in order of arrival.
+    indptr : (n_users + 1,)
+        Where each user's ratings start.
+    position, rows : (n_arriving,)
+        The arriving ratings and their users.
+    iterations : int
+        Passes over a user's ratings to find their vector.
+    rate, item_rate, penalty : float
+        The steps of users' vectors and of items, and the pull of both towards 0.
+    shortened : bool
+        Whether a step ends where its rating is met, and a pull at 0.
+    all_rated : bool
+        Whether all items that the user has rated take a step (variant 4b), instead of the new one
+        alone (4a).
+    shared : bool
+        Whether `item_rate` is divided by the number of items that take a step.
+    biased : bool
+        Whether items have biases.
     """
     kind = Q.dtype.type
     ratings = items, values, indptr, position, rows

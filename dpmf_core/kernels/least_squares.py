@@ -177,9 +177,23 @@ def solve_rows(
 ) -> Array:  # fmt: skip
     """x_i = (sum_j w_ij f_j f_j' + base + ridge_i I)^-1 sum_j w_ij v_ij f_j, row by row.
 
-    Returns (n, r) in the factors' dtype. indptr (n + 1,), indices and values (n_entries,): sparse
-    rows. factors (n_columns, r), float32 or float64. ridge: a number or (n,), above 0. base: (r, r)
-    symmetric or None. weights: (n_entries,), at least 0, or None for 1. Empty rows give exactly 0.
+    Parameters
+    ----------
+    indptr, indices, values : (n + 1,), (n_entries,), (n_entries,)
+        Sparse rows.
+    factors : (n_columns, r)
+        float32 or float64.
+    ridge : float or (n,)
+        Above 0.
+    base : (r, r) or None
+        Symmetric.
+    weights : (n_entries,) or None
+        At least 0; None for 1.
+
+    Returns
+    -------
+    (n, r)
+        In the factors' dtype. Empty rows give exactly 0.
     """
     indptr, indices, values, w, factors = sparse_rows(
         indptr, indices, values, weights, factors
@@ -227,10 +241,19 @@ def solve_psd(
     """x_b = (P(grams_b) + base + ridge_b I)^-1 rhs_b, (n, r).
 
     P projects a symmetric matrix onto the positive semi-definite cone. If a Cholesky factorisation
-    succeeds, P is the identity; the others go through their eigenvectors. ridge: a number or (n,),
-    above 0 unless base is positive definite. base: (r, r) positive semi-definite or None.
-    project=False leaves P out: the systems may be indefinite, and singular ones get their
-    least-squares solution.
+    succeeds, P is the identity. The other systems go through their eigenvectors.
+
+    Parameters
+    ----------
+    grams : (n, r, r)
+    rhs : (n, r)
+    ridge : float or (n,)
+        Above 0, unless base is positive definite.
+    base : (r, r) or None
+        Positive semi-definite.
+    project : bool
+        False leaves P out. Systems may then be indefinite, and singular ones get their
+        least-squares solution.
     """
     grams = np.ascontiguousarray(grams)
     n, r = rhs.shape

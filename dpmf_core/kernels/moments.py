@@ -25,11 +25,17 @@ def _second_moment(indptr, items, values, by_item, raters, of_item, first, last,
 
 
 def add_second_moment(indptr: Array, items: Array, values: Array, out: Array) -> None:
-    """Add the upper triangle of sum_u a_u a_u^T to `out`, float64 (n_items, n_items).
+    """Add the upper triangle of sum_u a_u a_u^T to `out`.
 
-    Any number of threads gives the same bits. indptr: (n_rows + 1,). items: sorted within each row.
-    The cost is half the sum of squared row lengths; for long rows half of n_items^2 each, at a
-    fraction of the price.
+    Any number of threads gives the same bits. The cost is half the sum of squared row lengths. A
+    long row costs half of n_items^2, at a fraction of the price.
+
+    Parameters
+    ----------
+    indptr : (n_rows + 1,)
+    items, values : (n_entries,)
+        Items are sorted within each row.
+    out : float64 (n_items, n_items)
     """
     items = np.asarray(items, np.int32)
     values = np.asarray(values, np.float64)

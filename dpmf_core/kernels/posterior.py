@@ -82,14 +82,36 @@ def draw_rows(
     indptr: Array, indices: Array, values: Array, factors: Array, noise_precision: float,
     precision: Array, linear: Array, normals: Array,
 ) -> Array:  # fmt: skip
-    """Draw every row x_i from its posterior, given v_ij = f_j . x_i + noise; (n, r), float32.
+    """Draw every row x_i from its posterior, given v_ij = f_j . x_i + noise.
 
     With A_i = a sum_j f_j f_j' + P, x_i has mean A_i^-1 (a sum_j v_ij f_j + l_i) and covariance
-    A_i^-1. indptr (n + 1,), indices and values (n_entries,): sparse rows. factors: f_j (n_columns,
-    r). noise_precision: a, above 0, one over the variance of a value around its prediction.
-    precision: P (r, r) of the prior, positive definite. linear: l_i (n, r), P times each row's
-    prior mean. normals: (n, r) standard normal numbers. Raises FloatingPointError if a system is
-    not positive definite in float32.
+    A_i^-1.
+
+    Parameters
+    ----------
+    indptr, indices, values : (n + 1,), (n_entries,), (n_entries,)
+        Sparse rows.
+    factors : (n_columns, r)
+        f_j.
+    noise_precision : float
+        a, above 0: one over the variance of a value around its prediction.
+    precision : (r, r)
+        P of the prior, positive definite.
+    linear : (n, r)
+        l_i, which is P times each row's prior mean.
+    normals : (n, r)
+        Standard normal numbers.
+
+    Returns
+    -------
+    float32 (n, r)
+
+    Raises
+    ------
+    ValueError
+        If r is above 256.
+    FloatingPointError
+        If a system is not positive definite in float32.
     """
     n = len(indptr) - 1
     r = factors.shape[1]

@@ -126,7 +126,14 @@ def _replay(  # type: ignore[no-untyped-def]
 class Rows:
     """All users' rows in training, on the observed cells: target and iterate.
 
-    bound: of the iterate's row. residual_bound: of a residual row. Both may be inf.
+    Parameters
+    ----------
+    indptr : (n_users + 1,)
+    items, target : (n_ratings,)
+    bound : float
+        The bound of an iterate's row; may be inf.
+    residual_bound : float
+        The bound of a residual row; may be inf.
     """
 
     def __init__(

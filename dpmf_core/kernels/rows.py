@@ -120,8 +120,20 @@ def residuals(
 ) -> tuple[Array, Array]:  # fmt: skip
     """Users' damped means after centre and item offsets, and the residuals after these too.
 
-    Means (n_users,) and residuals (n_values,), float32, summed in float64. starts: (n_users + 1,).
-    damping: pseudo-count of the mean; None: the mean is taken as 0.
+    Parameters
+    ----------
+    starts : (n_users + 1,)
+    items, values : (n_values,)
+    centre : float
+    item_offsets : (n_items,)
+    damping : float or None
+        Pseudo-count of the mean; with None the mean is 0.
+
+    Returns
+    -------
+    means : float32 (n_users,)
+        Summed in float64.
+    residuals : float32 (n_values,)
     """
     means = np.zeros(len(starts) - 1, np.float32)
     out = np.empty(len(values), np.float32)
@@ -139,9 +151,16 @@ def residuals(
 
 
 def segment_sums(starts: Array, values: Array) -> Array:
-    """The sum of every segment's values in their order, float64 (n_segments,).
+    """The sum of every segment's values in their order.
 
-    starts: (n_segments + 1,). values: float32 or float64.
+    Parameters
+    ----------
+    starts : (n_segments + 1,)
+    values : float32 or float64 (n_values,)
+
+    Returns
+    -------
+    float64 (n_segments,)
     """
     out = np.empty(len(starts) - 1)
     x = np.ascontiguousarray(values)
@@ -202,11 +221,21 @@ def error_sums(
     ratings: tuple[Array, Array, Array],
     bounds: tuple[float, float],
 ) -> tuple[Array, Array, Array]:
-    """Sums over each user's ratings of errors, their sizes and their squares, float64 (n_users,).
+    """Sums over each user's ratings of errors, their sizes and their squares.
 
-    An error is the prediction of `predict_ratings` minus the rating. sides: centre, user offsets,
-    item offsets, user factors, item factors. ratings: starts (n_users + 1,), items and values
-    (n_ratings,).
+    An error is the prediction of `predict_ratings` minus the rating.
+
+    Parameters
+    ----------
+    sides : tuple
+        Centre, user offsets, item offsets, user factors, item factors.
+    ratings : tuple
+        Starts (n_users + 1,), items and values (n_ratings,).
+    bounds : tuple of float
+
+    Returns
+    -------
+    errors, sizes, squares : float64 (n_users,)
     """
     starts = ratings[0]
     i = np.asarray(ratings[1], np.int32)

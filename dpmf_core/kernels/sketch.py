@@ -180,8 +180,30 @@ def epoch(
 ) -> int:  # fmt: skip
     """One pass over the ratings in their order; changes C in place.
 
-    clipped: whether a squared error above `threshold` leaves the pull towards 0. shortened: whether
-    steps end where a rating is met. Returns for how many ratings the squared error is above it.
+    Parameters
+    ----------
+    C : (k w,)
+        The sketch, flat.
+    keys : tuple of array
+        Those of users and of items.
+    users, items, values : (n_ratings,)
+    d, w : int
+        The length of a vector, and the cells of a row of the sketch.
+    by_median : bool
+        Whether components are read as medians over rows.
+    rate, penalty : float
+    threshold : float
+        Of a squared error.
+    clipped : bool
+        Whether a rating with a squared error above `threshold` still pulls towards 0. Otherwise it
+        is skipped.
+    shortened : bool
+        Whether a step ends where its rating is met.
+
+    Returns
+    -------
+    int
+        The number of ratings with a squared error above `threshold`.
     """
     one = np.float32
     settings = d, w, by_median, one(rate), one(penalty), one(threshold)

@@ -69,9 +69,19 @@ ChargeState = Literal["finished", "cancelled", "failed"]
 class NoisePermit:
     """Permission to draw noise: the cost is charged already, or the data are public.
 
-    It is the only way to get a `Noise`. private: the noise comes from a secret stream, whatever
-    seed is given. entry: the random name of the charge, on private data. guarantee: set once the
-    work's guarantee is known; the account takes its status from it.
+    It is the only way to get a `Noise`.
+
+    Parameters
+    ----------
+    private : bool
+        Whether the noise comes from a secret stream, whatever seed is given.
+    entry : str
+        The random name of the charge, on private data.
+
+    Attributes
+    ----------
+    guarantee : Guarantee or None
+        Set once the work's guarantee is known. The account takes its status from it.
     """
 
     guarantee: Guarantee | None = None
@@ -104,8 +114,16 @@ class NoisePermit:
 class Account:
     """The account of one private data set.
 
-    file: where it is kept. key: the data's fingerprint. lasting: whether it outlives the uploads of
-    the data. together: keys of accounts that a charge or a budget joins this one to.
+    Attributes
+    ----------
+    file : Path
+        Where it is kept.
+    key : str
+        The data's fingerprint.
+    lasting : bool
+        Whether it outlives the uploads of the data.
+    together : tuple of str
+        Keys of accounts that a charge or a budget joins this one to.
     """
 
     file: Path
@@ -451,8 +469,14 @@ def sweep(uploads: Callable[[], Collection[str]]) -> None:
 class SharedFile:
     """What several sessions or logins drew from copies of one file.
 
-    fingerprint: the file's. n_accounts: the number of sessions or logins with an account of it.
-    total: all their releases composed; each account's own total is smaller.
+    Attributes
+    ----------
+    fingerprint : str
+        The fingerprint of the file.
+    n_accounts : int
+        The number of sessions or logins with an account of it.
+    total : Total
+        All their releases composed. Each account's own total is smaller.
     """
 
     fingerprint: str

@@ -258,15 +258,21 @@ class Gaussian(AdditiveNoise):
 class DiscreteGaussian(Gaussian):
     """A statistic rounded to a grid, plus exactly discrete Gaussian noise on that grid.
 
-    The noise is that of Canonne, Kamath & Steinke 2020. sensitivity: the exact statistic's, in L2
-    norm. rounding: what the grid adds to it. A statistic of d coordinates is moved by at most step
-    sqrt(d) / 2, so the distance of two neighbours grows by at most step sqrt(d), whatever the
-    relation. The step is the largest power of two up to rounding / (2 sqrt(d)). The other half of
-    the rounding covers floating-point sums, and k * step is exact in float64.
+    The noise is that of Canonne, Kamath & Steinke 2020. A statistic of d coordinates is moved by at
+    most step sqrt(d) / 2, so the distance of two neighbours grows by at most step sqrt(d), whatever
+    the relation. The step is the largest power of two up to rounding / (2 sqrt(d)). The other half
+    of the rounding covers floating-point sums, and k * step is exact in float64.
 
     The standard deviation is a whole number of steps, at least 4,096, and not below
     `noise_multiplier * sensitivity`. Such noise costs no more than continuous Gaussian noise that
     is smaller by `CONTINUOUS_SHARE`: docs/PRIVACY.md, "Noise".
+
+    Attributes
+    ----------
+    sensitivity : float
+        The sensitivity of the exact statistic, in L2 norm.
+    rounding : float
+        What the grid adds to it.
     """
 
     rounding: float = ROUNDING

@@ -48,9 +48,15 @@ class PlanViolation(RuntimeError):
 class Noise:
     """Draws the noise of one run by its plan, and keeps the run's ledger.
 
-    plan: what may be released. seed: a seed or a stream; None takes a secret stream, which cannot
-    be repeated, for private data. whole_triangle: symmetric matrices get noise of the full
-    deviation off the diagonal, too, as published methods draw it: more than their plan needs.
+    Parameters
+    ----------
+    plan : Event
+        What may be released.
+    seed : numpy.random.SeedSequence or Stream, optional
+        None takes a secret stream, for private data. It cannot be repeated.
+    whole_triangle : bool
+        Whether symmetric matrices get noise of the full deviation off the diagonal, too. Published
+        methods draw it that way, which is more than their plan needs.
     """
 
     def __init__(

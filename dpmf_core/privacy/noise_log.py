@@ -57,8 +57,16 @@ class LoggedRelease(Release):
 class LoggedNoise(Noise):
     """Noise that logs every release.
 
-    before: the log of an earlier run, whose noisy parts are published again. factor: the scale that
-    is drawn, over the planned one.
+    Parameters
+    ----------
+    plan : Event
+        What may be released.
+    seed : numpy.random.SeedSequence, optional
+        As in `Noise`.
+    before : sequence of ReleaseLog, optional
+        The log of an earlier run, to publish its noisy parts again.
+    factor : float
+        The scale that is drawn, over the planned one.
     """
 
     release_type: ClassVar[type[LoggedRelease]] = LoggedRelease

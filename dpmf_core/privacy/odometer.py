@@ -43,11 +43,23 @@ class HasStatus(Protocol):
 class Charge:
     """What one run, or one private selection, takes from an account.
 
-    ledger: its releases. status, unit, delta, relation: those of its own guarantee. price: only of
-    a private selection, whose releases stay inside it: the epsilons of the whole at its delta, for
-    adding or removing a unit and for replacing one. release: a Gaussian release that costs at
-    least as much as such a selection at every epsilon; empty if none is known. holds_out: whether
-    the run holds ratings out, on which its errors are computed.
+    The releases of a private selection stay inside it, so it has a price.
+
+    Attributes
+    ----------
+    title : str
+    ledger : Ledger
+        Its releases.
+    status, unit, delta, relation
+        Those of its own guarantee.
+    price : tuple of float, or None
+        Of a private selection only: the epsilons of the whole at its delta, for adding or removing
+        a unit and for replacing one.
+    release : Ledger
+        A Gaussian release that costs at least as much as the selection at every epsilon. It is
+        empty if none is known.
+    holds_out : bool
+        Whether the run holds ratings out, on which its errors are computed.
     """
 
     title: str
@@ -128,8 +140,17 @@ class Charge:
 class Total:
     """The total cost of the covered charges.
 
-    n_uncovered: the number of other charges. delta: None if nothing was released. rule: "at most"
-    if prices of private selections were added or noise is discrete, else "exact".
+    Attributes
+    ----------
+    epsilon : float
+    delta : float or None
+        None if nothing was released.
+    relation : Relation
+    unit : str
+    n_uncovered : int
+        The number of other charges.
+    rule : str
+        "at most" if prices of private selections were added or noise is discrete, else "exact".
     """
 
     epsilon: float
@@ -368,8 +389,13 @@ def check(
 class AccountEntry:
     """A charge in an account.
 
-    charged_at: ISO 8601, UTC. state: running (the whole plan is charged), finished, cancelled or
-    failed.
+    Attributes
+    ----------
+    charge : Charge
+    charged_at : str
+        ISO 8601, UTC.
+    state : str
+        running (the whole plan is charged), finished, cancelled or failed.
     """
 
     charge: Charge

@@ -7,8 +7,13 @@ from typing import Protocol, Self
 class Private(Protocol):
     """Data that may have an account.
 
-    account: the fingerprint of their source, before anything was left out. row_digest: what its
-    rows say, in whatever form and order they came; '' if unknown.
+    Attributes
+    ----------
+    public : bool
+    account : str
+        The fingerprint of their source, before anything was left out.
+    row_digest : str
+        What its rows say, in whatever form and order they came; '' if unknown.
     """
 
     @property

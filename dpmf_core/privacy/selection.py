@@ -67,8 +67,19 @@ def price_of_choosing(
 ) -> Price:
     """Price a choice by each distribution of the number of trials.
 
-    event: everything that one trial releases, its score included. mean: the mean number of trials.
-    Raises ValueError if it is below 1.
+    Parameters
+    ----------
+    event : Event
+        Everything that one trial releases, its score included.
+    mean : float
+        The mean number of trials.
+    delta : float
+    relation : Relation
+
+    Raises
+    ------
+    ValueError
+        If `mean` is below 1.
     """
     if not mean >= 1:
         raise ValueError(f"The mean number of trials must be at least 1. Got {mean}.")

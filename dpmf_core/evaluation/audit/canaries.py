@@ -144,8 +144,14 @@ def _squared_mu(log: Sequence[ReleaseLog], other: Sequence[ReleaseLog]) -> float
 class AttackedTraining:
     """The output of one training run.
 
-    shared: everything it shares, as one vector. ratio: the log likelihood ratio of "present" for
-    what it released. squared_mu: realised mu^2 of the releases, 0 if nothing was replayed.
+    Attributes
+    ----------
+    shared : (n,)
+        Everything it shares, as one vector.
+    ratio : float
+        The log likelihood ratio of "present" for what it released.
+    squared_mu : float
+        Realised mu^2 of the releases; 0 if nothing was replayed.
     """
 
     shared: Array
@@ -155,12 +161,24 @@ class AttackedTraining:
 
 @dataclass(frozen=True)
 class AttackTarget:
-    """An algorithm with its plan, as claimed (`algorithm`) and as run (`run`).
+    """An algorithm with its plan, as claimed and as run.
 
-    seed: the seed of public starts and of trials. lens: directions (k, n_columns) in which shared
-    arrays are compared, None for all columns of a simulated data set. A proof holds for every
-    start, so the adversary knows it: with a proof, all runs start equal, and only the noise
-    differs.
+    A proof holds for every start, so the adversary knows it. With a proof, all runs start equal,
+    and only the noise differs.
+
+    Attributes
+    ----------
+    algorithm : Algorithm
+        As claimed.
+    run : Algorithm
+        As run.
+    plan : Event
+    fault : str
+    seed : int
+        The seed of public starts and of trials.
+    lens : (k, n_columns) or None
+        Directions in which shared arrays are compared; None for all columns of a simulated data
+        set.
     """
 
     algorithm: Algorithm

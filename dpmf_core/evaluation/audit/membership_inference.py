@@ -179,12 +179,28 @@ class AuditFigure(NamedTuple):
 class Audit:
     """The result of an attack.
 
-    proven: epsilon is at most this; None if nothing is proved. most: the largest epsilon that this
-    number of runs could show. tests: every test that was run; `lower` is the largest of their
-    bounds. canary: the two data sets in words. realised_mu, planned_mu: the mean mu of what the
-    canary moved, and the ledger's. rule: why bounds go through mu, or may not. allowed_misses: the
-    fewest misses that the proof leaves at each rate of false alarms from 0 to 1; empty if nothing
-    is proved. is_raw: whether it was computed from raw private rows.
+    Attributes
+    ----------
+    spec : AuditSpec
+    title : str
+    proven : float or None
+        Epsilon is at most this; None if nothing is proved.
+    most : float
+        The largest epsilon that this number of runs could show.
+    tests : tuple of AuditBound
+        Every test that was run. `lower` is the largest of their bounds.
+    canary : str
+        The two data sets in words.
+    realised_mu, planned_mu : float or None
+        The mean mu of what the canary moved, and the mu of the ledger.
+    rule : str
+        Why bounds go through mu, or may not.
+    guarantee : Guarantee
+    allowed_misses : tuple of float
+        The fewest misses that the proof leaves at each rate of false alarms from 0 to 1. Empty if
+        nothing is proved.
+    is_raw : bool
+        Whether it was computed from raw private rows.
     """
 
     spec: AuditSpec
@@ -373,9 +389,23 @@ def audit(
 ) -> Audit:
     """Attack an algorithm.
 
-    fields: the other fields of `AuditSpec`. tell: called with training runs done and planned.
-    Raises BadInput on too few runs, on an algorithm that takes a budget and gets none, and on a
-    fault that it cannot have.
+    Parameters
+    ----------
+    algorithm : str
+    tell : callable
+        Called with the numbers of training runs done and planned.
+    **fields
+        The other fields of `AuditSpec`.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    BadInput
+        On too few runs, on an algorithm that takes a budget and gets none, and on a fault that it
+        cannot have.
     """
     spec = AuditSpec.parse(algorithm=algorithm, **fields)
     return spec.measure(lambda progress: tell(progress.step, progress.steps))

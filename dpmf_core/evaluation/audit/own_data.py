@@ -41,10 +41,27 @@ def audit_on(
 ) -> Audit:
     """Attack an algorithm on these data, all of them, without a split.
 
-    user: the number, from 0, of the user (document, image) to remove; None adds one more. fields:
-    the other fields of `AuditSpec`. tell: called with training runs done and planned. "Lost by this
-    canary" needs few runs: it has no sampling error. Raises BadInput as `audit` does, and on data
-    that the algorithm does not factorise.
+    "Lost by this canary" needs few runs, because it has no sampling error.
+
+    Parameters
+    ----------
+    data : Ratings or Samples
+    algorithm : str
+    user : int, optional
+        The number, from 0, of the user (document, image) to remove; None adds one more.
+    tell : callable
+        Called with the numbers of training runs done and planned.
+    **fields
+        The other fields of `AuditSpec`.
+
+    Returns
+    -------
+    Audit
+
+    Raises
+    ------
+    BadInput
+        As `audit` does, and on data that the algorithm does not factorise.
     """
     kind = algorithms.find(algorithm)
     _must_suit(kind, data)
