@@ -104,7 +104,21 @@ def build(
 ) -> Algorithm:
     """Make an algorithm from the given parameters and the recommended ones for the rest.
 
-    noise: False for the algorithm `without_noise`. Raises BadInput on a bad parameter.
+    Parameters
+    ----------
+    algorithm_id : str
+    parameters : dict
+        Those that are given.
+    shape
+        The public shape of the data.
+    budget : Budget or None
+    noise : bool
+        False for the algorithm `without_noise`.
+
+    Raises
+    ------
+    BadInput
+        On a bad parameter.
     """
     kind = find(algorithm_id)
     if noise:
@@ -121,7 +135,17 @@ def build_with_defaults(
 ) -> Algorithm:
     """Make an algorithm from the given parameters and its defaults, independent of the data.
 
-    noise: see `build`. Raises BadInput on a bad parameter.
+    Parameters
+    ----------
+    algorithm_id : str
+    parameters : dict
+    noise : bool
+        False for the algorithm `without_noise`.
+
+    Raises
+    ------
+    BadInput
+        On a bad parameter.
     """
     if noise:
         kind = find(algorithm_id)
@@ -131,9 +155,13 @@ def build_with_defaults(
 
 
 def refuse_budget(algorithm_ids: Iterable[str], **options: Any) -> None:
-    """Raise BadInput where options of a budget are given and none of the algorithms has privacy.
+    """Raise BadInput if options of a budget are given but none of the algorithms has privacy.
 
-    options: by their names; None and the defaults of `Budget` count as not given.
+    Parameters
+    ----------
+    algorithm_ids : iterable of str
+    **options
+        By name. None and the defaults of `Budget` count as not given.
     """
     kinds = [find(algorithm_id) for algorithm_id in algorithm_ids]
     defaults = privacy.Budget.model_fields
@@ -185,7 +213,15 @@ def plan_by_level(
 def curator_for(
     algorithm: Algorithm, data: Any, noise: privacy.Noise
 ) -> curator.Curator:
-    """A curator for one fit. data: `Ratings`, `Samples`, or tables of them by name."""
+    """A curator for one fit.
+
+    Parameters
+    ----------
+    algorithm : Algorithm
+    data : Ratings, Samples or mapping
+        A mapping holds tables by name.
+    noise : Noise
+    """
     if isinstance(data, Mapping):
         tables = data
     else:
@@ -225,7 +261,13 @@ def require_sums_alone(
 ) -> None:
     """Raise BadInput if an algorithm needs all ratings in memory.
 
-    name, bounds: those of the ratings in parts.
+    Parameters
+    ----------
+    algorithm : Algorithm
+    name : str
+        The name of the ratings in parts.
+    bounds : tuple of float
+        Their bounds.
     """
     if asks_sums_alone(algorithm):
         if algorithm.task == "samples":

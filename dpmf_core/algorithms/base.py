@@ -442,8 +442,12 @@ class Algorithm(BaseModel):
     def fit(self, curator: Any, rng: Streams) -> Iterator[Any]:
         """Yield the model after each step; the last is the result, and may come once more.
 
-        curator: a `Curator`. If nothing is proved for these parameters (`guarantee`), an
-        `OpenCurator`, which also gives rows.
+        Parameters
+        ----------
+        curator : Curator
+            If nothing is proved for these parameters (`guarantee`), it is an `OpenCurator`, which
+            also gives rows.
+        rng : Streams
         """
         raise NotImplementedError
 

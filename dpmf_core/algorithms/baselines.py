@@ -270,7 +270,7 @@ class Messages(Statistic):
     def add(
         self, block: Block, totals: Totals, rows: tuple[Array, Array], at: Range
     ) -> None:
-        """at: the users, by their numbers in the whole population."""
+        """Add the messages of users low to high (exclusive), numbered in the whole population."""
         users = block.ids[block.rows.users]
         low, high = at
         inside = (users >= low) & (users < high)

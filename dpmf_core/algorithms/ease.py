@@ -135,9 +135,13 @@ def item_weights(G: Array, ridge: float) -> Array:
 
 @dataclass(frozen=True, repr=False)
 class SlopeOneModel(RowModel):
-    """pairs (n_items, n_items): differences above the diagonal, counts below it.
+    """Sums of rating differences and counts for all pairs of items.
 
-    Above: sums of r_uj - r_uk, j < k. Below: the number of users who rated both.
+    Attributes
+    ----------
+    pairs : (n_items, n_items)
+        Above the diagonal: sums of r_uj - r_uk, j < k. Below it: the number of users who rated
+        both.
     """
 
     pairs: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))

@@ -111,8 +111,9 @@ class ItemSystems(ExactStatistic):
     """Each item's least squares on the sides s of its raters: (n_items + 1, r, r + 1).
 
     It holds sum s s^T next to sum s y. The last one is over all users, whatever they rated. A
-    user's side is the factor, and a constant if offsets are fitted with the factors. y: the user's
-    rating minus the centre, the item offsets b (n_items,) at the start, and the user's offset.
+    user's side is the factor, and a constant if offsets are fitted with the factors. y is the
+    user's rating minus the centre, minus the item offset b (n_items,) at the start, and minus the
+    user's offset.
     """
 
     name = "exact item least squares"
@@ -146,7 +147,19 @@ class ItemSystems(ExactStatistic):
 
 
 def solve_items(systems: Array, ridge: Array, unobserved_weight: float) -> Array:
-    """Solve `ItemSystems`: the items' sides (n_items, r), float32. ridge: (n_items,), above 0."""
+    """The items' sides that solve `ItemSystems`.
+
+    Parameters
+    ----------
+    systems : (n_items + 1, r, r + 1)
+    ridge : (n_items,)
+        Above 0.
+    unobserved_weight : float
+
+    Returns
+    -------
+    float32 (n_items, r)
+    """
     n_items = len(systems) - 1
     r = systems.shape[1]
     base = unobserved_weight * systems[-1, :, :r]

@@ -123,7 +123,7 @@ def advanced_rows(
 
 
 def residual_rows(block: Block, rows: Rows, m: int) -> csr_array:
-    """A (n_users, m): residual rows within their bound, on the grid."""
+    """The residual rows A (n_users, m), within their bound and on the grid."""
     entries = on_grid(rows.residuals(), rows.residual_bound, block.n_units, factors=2)
     return csr_array(
         (entries, rows.items, rows.indptr), shape=(len(rows.indptr) - 1, m)

@@ -42,7 +42,7 @@ class EveryRating(Statistic):
         return (np.zeros(starts[-1]),)
 
     def add(self, block: Block, totals: Totals, starts: Array) -> None:
-        """starts: (n_users + 1,) where each user's cells begin."""
+        """Add each user's ratings to their cells, which begin at `starts` (n_users + 1,)."""
         rows: Ratings = block.rows
         place = np.arange(len(rows)) - rows.by_user[rows.users]
         # float32 may round outside

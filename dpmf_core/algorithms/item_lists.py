@@ -129,7 +129,7 @@ class ItemLikes:
 
 
 def recommended_lists(shape: Shape, signal: float) -> dict[str, Any]:
-    """Recommend parameters for lists. signal: n mu.
+    """Recommend parameters for lists, by the signal n mu.
 
     Constants were chosen on MovieLens 1M, with all and with 1,500 users, and on the cinema.
     """

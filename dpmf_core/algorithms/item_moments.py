@@ -30,7 +30,11 @@ SENSITIVITIES: dict[RowBound, float] = {"2L": 4.0, "L": 1.0}  # of the sum, in L
 def noise_level(epsilon: float, delta: float, row_bound: RowBound) -> float:
     """sigma / sqrt(T), in units of what one user moves the sum by.
 
-    row_bound: how long a row in the sum may be, in the source's L.
+    Parameters
+    ----------
+    epsilon, delta : float
+    row_bound : RowBound
+        How long a row in the sum may be, in the source's L.
     """
     return 8 * math.sqrt(-math.log(delta)) / epsilon / SENSITIVITIES[row_bound]
 
@@ -84,8 +88,9 @@ def gridded_rows(block: Block, values: Array, bound: float) -> Any:
 class RowMoment(Statistic):
     """A^T A = sum_i a_i a_i^T (m, m) of rows of norm at most `bound`.
 
-    A user adds a matrix of Frobenius norm ||a||^2 <= bound^2. m: every item, unless given. Replaced
-    by another: ||a a^T - b b^T||_F^2 <= ||a||^4 + ||b||^4 <= 2 bound^4. docs/PRIVACY.md, "Lemmas".
+    A user adds a matrix of Frobenius norm ||a||^2 <= bound^2. If the user is replaced by another,
+    ||a a^T - b b^T||_F^2 <= ||a||^4 + ||b||^4 <= 2 bound^4. The m columns are all items, unless m
+    is given. docs/PRIVACY.md, "Lemmas".
     """
 
     bound: float
@@ -101,7 +106,7 @@ class RowMoment(Statistic):
         return (np.zeros((size, size)),)
 
     def add(self, block: Block, totals: Totals, A: Any, m: int | None = None) -> None:
-        """Add the upper triangle. A: a `csr_array` on the grid."""
+        """Add the upper triangle for a `csr_array` A on the grid."""
         add_second_moment(A.indptr, A.indices, A.data, totals[0])
 
     def assemble(self, totals: Totals, *shared: Any) -> Array:
@@ -231,9 +236,9 @@ class MomentColumns(Statistic):
 class MomentTimesSubspace(Statistic):
     """The second moment times Q (n_kept, K) with orthonormal columns.
 
-    A user adds f a (a^T Q), of Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1; at clip 1
-    no f is below 1. rounding: the largest norm by which the grid moves f Q^T a.
-    docs/PRIVACY.md, "Second moment times subspace" and Lemma 3.
+    A user adds f a (a^T Q), of Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1. At clip 1,
+    f is always 1. `rounding` is the largest norm by which the grid moves f Q^T a. docs/PRIVACY.md,
+    "Second moment times subspace" and Lemma 3.
     """
 
     clip: float

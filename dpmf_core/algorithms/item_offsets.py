@@ -34,12 +34,16 @@ AT_ONCE = 4096  # items together, so that 8 MB suffice
 class NoisyCounts:
     """Noisy item counts, and their posterior under a prior that all of them show together.
 
-    The true counts are taken as log-normal, with the mean and the variance of the released ones,
-    minus the noise's (empirical Bayes, Efron & Morris 1973). A posterior mean is above 0 however
-    far below 0 the noise took the released count.
+    The true counts are taken as log-normal. Their mean is that of the released counts, and their
+    variance is that of the released counts minus the noise's (empirical Bayes, Efron & Morris
+    1973). A posterior mean is above 0, however far below 0 the noise took the released count.
 
-    values: (n_items,) weighted counts with Gaussian noise of deviation `noise`, one for all or
-    (n_items,).
+    Attributes
+    ----------
+    values : (n_items,)
+        Weighted counts with Gaussian noise.
+    noise : float or (n_items,)
+        The deviation of the noise, one for all or one each.
     """
 
     values: Array
@@ -90,10 +94,7 @@ class NoisyCounts:
 def _moments(
     counts: Array, noise: Array, values: Array, cost: Array
 ) -> tuple[Array, Array]:
-    """Posterior mean and variance of each count (n,), whose noise has deviation (n,).
-
-    values: (p,) grid points, whose prior density is exp(-cost).
-    """
+    """Posterior means and variances of noisy counts, on grid `values` with prior exp(-cost)."""
     logarithms = -(((counts[:, None] - values) / noise[:, None]) ** 2) / 2 - cost
     weights = np.exp(logarithms - logarithms.max(axis=1, keepdims=True))
     weights /= weights.sum(axis=1, keepdims=True)
@@ -202,9 +203,16 @@ def offset_rows(
 ) -> tuple[Array, Array]:
     """g_i x_ui / s_u and `COUNT_WEIGHT` g_i / s_u for each rating (n_ratings,), on the grid.
 
-    x: ratings minus `offsets` (n_items,), centred by the user's own mean, in units of `unit`. g:
-    `weights` (n_items,), above 0. s_u makes the norm of both together 1, or less if the user's x
-    vary by less than `LEAST_VARIANCE`.
+    x are ratings minus `offsets`, centred by the user's own mean, in units of `unit`. s_u makes the
+    norm of both together 1, or less if the user's x vary by less than `LEAST_VARIANCE`.
+
+    Parameters
+    ----------
+    block : Block
+    unit : float
+    weights : (n_items,)
+        g, above 0.
+    offsets : (n_items,)
     """
     rows: Ratings = block.rows
     values = (rows.values - offsets[rows.items]) / unit
@@ -221,9 +229,15 @@ def offset_rows(
 
 @dataclass(frozen=True)
 class ReleasedBiases:
-    """Private item offsets (n_items,) in rating units, and the noisy counts they rest on.
+    """Private item offsets, and the noisy counts they rest on.
 
-    variances: (n_items,) of the offsets' errors, in units of `unit`, squared.
+    Attributes
+    ----------
+    offsets : (n_items,)
+        In rating units.
+    counts : NoisyCounts
+    variances : (n_items,)
+        Variances of the offsets' errors, in squared units of `unit`.
     """
 
     offsets: Array
@@ -278,7 +292,15 @@ def biases_from(
 ) -> ReleasedBiases:
     """Item offsets and counts from two sums of `offset_rows` (2 n_items,).
 
-    release: finds such a sum, with noise of deviation `noise`, for weights and offsets.
+    Parameters
+    ----------
+    release : callable
+        Releases such a sum for given weights and offsets.
+    noise : float
+        The deviation of the sum's noise.
+    shape : Shape
+    unit : float
+    prior_deviation : float
     """
 
     def noisy_sums(weights: Array, offsets: Array) -> tuple[Array, NoisyCounts]:
@@ -322,9 +344,15 @@ class Estimates:
     def of(
         cls, sums: Array, counts: Array, noise: float, error: float = 0.0
     ) -> "Estimates":
-        """Divide sums by their counts (n_items,), with noise of this deviation on the sums.
+        """Divide sums by their counts.
 
-        error: the deviation of other errors of the quotients.
+        Parameters
+        ----------
+        sums, counts : (n_items,)
+        noise : float
+            The deviation of the noise on the sums.
+        error : float
+            The deviation of other errors of the quotients.
         """
         return cls(sums / counts, (noise / counts) ** 2 + error**2)
 

@@ -68,7 +68,18 @@ class EntryRule:
     def mask(
         self, ratings: Ratings, users: Array, counts: Array | None, key: int
     ) -> Array:
-        """A mask over the ratings of one block. users: (n_ratings,) the keys of their draws."""
+        """A mask over the ratings of one block.
+
+        Parameters
+        ----------
+        ratings : Ratings
+        users : (n_ratings,)
+            The keys of the users' draws.
+        counts : (n_items,) or None
+            Noisy counts.
+        key : int
+            The key of this draw.
+        """
         place = keyed_uniform(key, users, ratings.items)
         if self.rarest and counts is not None:
             place = counts[ratings.items] + 1e-9 * place
@@ -140,9 +151,18 @@ def user_factors(
 ) -> Array:
     """Users' own factors (n_users, r) on the model, within the clip norm, on the grid.
 
-    They are float64: in float32, rounding the sums of other users adds up to three quarters to what
-    one of a million users moves. share: the share of each user's ratings from which the factor
-    is learned, drawn with `key`.
+    They are float64. In float32, rounding the sums of other users adds up to three quarters to what
+    one of a million users moves.
+
+    Parameters
+    ----------
+    block : Block
+    clip_norm : float
+    model : Recommender
+    share : float
+        Each factor is learned from this share of its user's ratings.
+    key : int
+        The key by which that share is drawn.
     """
     data: Ratings = block.rows
     if share < 1:

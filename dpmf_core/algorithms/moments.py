@@ -95,7 +95,16 @@ def estimate_distribution(
 ) -> RowDistribution:
     """The distribution behind noisy sums, with the most informative features first.
 
-    M: sum of x x^T plus noise of deviation `scale` on its diagonal.
+    Parameters
+    ----------
+    M : (d, d)
+        The sum of x x^T plus noise.
+    total : (d,)
+        The noisy sum of x.
+    scale : float
+        The deviation of M's noise on its diagonal.
+    n : int
+        The number of rows.
     """
     keep = leading_axes(M, scale)
     values, vectors = denoised_spectrum(M[:keep, :keep], scale)
@@ -239,12 +248,23 @@ def patterns_under(centre: Array, axes: Array | None) -> Array:
 
 @dataclass(frozen=True)
 class ResidualDistribution:
-    """Rows about a unit vector centre (d,), by a normal distribution of their residuals.
+    """Rows about a unit vector, by a normal distribution of their residuals.
 
-    axes (d, d): orthonormal rows. space (k, d): orthonormal directions above the noise, in
-    coordinates along the axes; spreads (k,): deviations along them. remainder (d,): variances along
-    the axes of the rest. excess (k,): how much more variance draws have along a direction than the
-    rows, because it was found in the moment and leans towards the noise.
+    Attributes
+    ----------
+    centre : (d,)
+        The unit vector.
+    axes : (d, d)
+        Orthonormal rows.
+    space : (k, d)
+        Orthonormal directions above the noise, in coordinates along the axes.
+    spreads : (k,)
+        Deviations along the directions.
+    remainder : (d,)
+        Variances of the rest along the axes.
+    excess : (k,)
+        How much more variance draws have along a direction than the rows. They have more because
+        the direction was found in the moment and leans towards the noise.
     """
 
     centre: Array
@@ -298,8 +318,18 @@ def estimate_residuals(
 ) -> ResidualDistribution:
     """The distribution behind M, the sum of y y^T of n rows plus noise.
 
-    The noise has deviation `scale` on the diagonal. axes: see `patterns_under`. Variance below the
-    noise is kept: along the axes the diagonal is an unbiased estimate of it, made to decrease.
+    Variance below the noise is kept. Along the axes the diagonal is an unbiased estimate of it,
+    made to decrease.
+
+    Parameters
+    ----------
+    M : (d, d)
+    centre : (d,)
+    scale : float
+        The deviation of the noise on the diagonal.
+    n : int
+    axes : (d, d) or None
+        See `patterns_under`.
     """
     from scipy.optimize import isotonic_regression  # loaded when first needed
 

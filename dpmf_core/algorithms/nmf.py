@@ -157,7 +157,7 @@ def unit_components(W: Array) -> Array:
 def signed_halves(values: Array, vectors: Array, least: float) -> Array:
     """The larger of each eigenvector's positive and negative half, plus a small constant.
 
-    Boutsidis & Gallopoulos 2008. vectors: (K, d).
+    Boutsidis & Gallopoulos 2008. The vectors are rows (K, d).
     """
     up = np.maximum(vectors, 0)
     down = np.maximum(-vectors, 0)

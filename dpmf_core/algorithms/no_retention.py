@@ -37,11 +37,16 @@ NOT_HELD = np.zeros((0, 0), np.float32)
 
 @dataclass(frozen=True, repr=False)
 class RetentionModel(Recommender):
-    """A model with user_factors (n_users, d): what the server holds of users.
+    """A model that also has what the server holds of users.
 
-    They are empty if it holds nothing; then a user's vector is computed from their own history.
-    arrived: a user's mean and vector are of what has arrived by this time; `arrival` and
-    `arrival_seed` set when a rating arrives.
+    Attributes
+    ----------
+    user_factors : (n_users, d)
+        Empty if the server holds nothing. A user's vector is then computed from their own history.
+    arrived : float
+        A user's mean and vector are those of the ratings that have arrived by this time.
+    arrival, arrival_seed
+        These set when a rating arrives.
     """
 
     user_factors: Array = field(default_factory=lambda: NOT_HELD)
@@ -98,7 +103,7 @@ class Biases:
 
     @classmethod
     def of(cls, data: Ratings, of_items: bool) -> "Biases":
-        """Compute from all ratings of the data. of_items: whether items have biases."""
+        """Compute the biases from all ratings; without `of_items`, those of items are 0."""
         residuals = data.values - np.float32(data.shape.mid_range)
         residuals = residuals - user_means(data, residuals)[data.users]
         if of_items:

@@ -91,7 +91,12 @@ def with_prior_means(
 ) -> Recommender:
     """The model with prior means of users' sides, after one release of `AttentionMoment`.
 
-    counts: noisy counts of the items, above 0 (n_items,).
+    Parameters
+    ----------
+    curator : Curator
+    model : Recommender
+    counts : (n_items,)
+        Noisy counts of the items, above 0.
     """
     n_users = curator.shape.n_users
     unit = curator.shape.half_range / 2

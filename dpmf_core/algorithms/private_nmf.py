@@ -266,10 +266,17 @@ class DPNMF(PrivateAlgorithm, Factorisation):
 def best_step(gains: list[tuple[float, float]]) -> int:
     """The step after which to keep the components.
 
-    It is the last, unless earlier components explain more than the last that were checked, or the
-    last no more than the start, beyond doubt of noise. gains: for each step's components, the noisy
-    sum of h W x, and its variance. For a least-squares h, h W x = |h W|^2. The components are older
-    than the noise in the sum of h x^T, so this is unbiased.
+    It is the last step, unless earlier components explain more, beyond doubt of noise, than the
+    last that were checked. It is 0 if even the best explain no more than the start, beyond doubt of
+    noise.
+
+    For a least-squares h, h W x = |h W|^2. The components are older than the noise in the sum of h
+    x^T, so the gains are unbiased.
+
+    Parameters
+    ----------
+    gains : list of (float, float)
+        For each step's components, the noisy sum of h W x, and its variance.
     """
     last = len(gains) - 1
     place = int(np.argmax([gain for gain, _ in gains]))

@@ -96,7 +96,14 @@ class Iterate:
     def map_to(self, Q: Array, directions: Array, shrink: Array) -> Array:
         """Coefficients (n_users, k) of Y_i = Z_i V diag(shrink) V^T.
 
-        V is `directions` (n_items, k). shrink: (k,), at most 1.
+        Parameters
+        ----------
+        Q : (n_items, r)
+            The directions of this iterate.
+        directions : (n_items, k)
+            V.
+        shrink : (k,)
+            At most 1.
         """
         # exact: C also has at most 25 bits
         turn = on_grid(Q.T @ directions, 1.0, 2, factors=2)

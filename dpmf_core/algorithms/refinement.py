@@ -108,7 +108,7 @@ class Sizes:
 
     @classmethod
     def of(cls, sums: Array) -> "Sizes":
-        """sums: (5,), from `GradientSizes`."""
+        """The sizes from the five sums of `GradientSizes`."""
         low, high = OCTAVES
         places = np.clip(sums[:4] / max(float(sums[4]), 1.0), -1, 1)
         return cls(*(2.0 ** (low + (places + 1) * (high - low) / 2)).tolist())
@@ -211,10 +211,15 @@ def recommended_refinement(shape: Shape, signal: float, steps: int) -> dict[str,
 
 @dataclass(frozen=True)
 class Estimate:
-    """A model, and the error variances of its factors and offsets (m, r + 1).
+    """A model, and the error variances of its factors and offsets.
 
-    prior: variances of factors about 0, by column (r,). Variances are in squared quarters of the
-    rating range.
+    Attributes
+    ----------
+    model : Recommender
+    variances : (m, r + 1)
+        In squared quarters of the rating range.
+    prior : (r,)
+        Variances of factors about 0, by column, in the same unit.
     """
 
     model: Recommender
@@ -230,9 +235,18 @@ class Estimate:
         others: Array,
         offsets: Array,
     ) -> "Estimate":
-        """Join variances of the kept items' factors (n_kept, r) with those of all others (r,).
+        """Join the variances of the kept items' factors with those of all others.
 
-        offsets: (m,).
+        Parameters
+        ----------
+        model : Recommender
+        kept_items : (n_kept,)
+        variances : (n_kept, r)
+            Those of the kept items' factors.
+        others : (r,)
+            Those of every other item's factors.
+        offsets : (m,)
+            Those of all items' offsets.
         """
         all_variances = np.tile(np.append(others, 0.0), (len(offsets), 1))
         all_variances[kept_items, :-1] = variances
@@ -312,10 +326,7 @@ def _inflation(sizes: Sizes, unknown: Array, estimate: Estimate, n_users: int) -
 
 
 def _unknown(model: Recommender, share: Array, ratings: float) -> Array:
-    """Posterior variances (r,) of a user's factor with prior variance 1, by number of ratings.
-
-    share: each item's share of all ratings (m,).
-    """
+    """Posterior variances (r,) of a user's factor with prior variance 1, by number of ratings."""
     F = model.item_factors.astype(np.float64)
     precision = np.eye(F.shape[1]) + ratings / model.ridge * (F.T * share) @ F
     return np.diag(np.linalg.inv(precision))

@@ -39,7 +39,13 @@ class Registry(Mapping[str, type[Algorithm]]):
     """
 
     def __init__(self, own: Mapping[str, str]) -> None:
-        """own: this package's algorithms by id, in order: a module and the class in it."""
+        """Register this package's algorithms.
+
+        Parameters
+        ----------
+        own : mapping
+            Their ids, in order, each with a module and the class in it.
+        """
         self._own = own
         self._lock = threading.RLock()
         self._external: dict[str, type[Algorithm]] | None = None

@@ -55,7 +55,7 @@ class SampleSum(Statistic):
     replace_one_factor = math.sqrt(2)
 
     def add(self, block: Block, totals: Totals, rows: Matrix) -> None:
-        """rows: `unit_samples`."""
+        """Add rows of `unit_samples`."""
         if block.rows.weights is not None:
             rows = matrix_on_grid(weight_rows(block.rows, rows), block.n_units)
         totals[0][:] += np.asarray(rows.sum(axis=0)).ravel()
@@ -88,7 +88,7 @@ class SampleMoment(Statistic):
     def add(
         self, block: Block, totals: Totals, rows: Matrix, kept_features: Array | None
     ) -> None:
-        """rows: `unit_samples`, or `residual_samples` of all features."""
+        """Add rows of `unit_samples`, or of `residual_samples` of all features."""
         if kept_features is None:
             X = rows
         else:

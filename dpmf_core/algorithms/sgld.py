@@ -35,23 +35,23 @@ class SGLD(PrivateAlgorithm):
     """Stochastic gradient Langevin dynamics on the item factors.
 
     A step moves half a step length eta up the gradient and adds noise of variance eta (temperature
-    1; Balu & Furon 2016, eq. 11-12, add that noise to a whole step, which is temperature 1/2).
+    1). Balu & Furon 2016, eq. 11-12, add that noise to a whole step, which is temperature 1/2.
 
-    reading "steps", PROVEN: with the user's own factor fitted, user i's log-likelihood is f_i(V) =
-    max_u -||x_i - V u||^2 / 2 - ridge ||u||^2 / 2, whose gradient has rows e_ij u_i. It is clipped
-    as one vector to C, and every step releases the sum over all users with Gaussian noise of
-    deviation s = C z (Abadi et al. 2016; Wang, Fienberg & Smola 2015). The chain needs no other
-    noise: if the likelihood counts to the power beta = 2 / (s sqrt(eta)), half a step has noise of
-    variance eta. So beta follows from the plan. If a large budget would allow a beta above
-    `likelihood_power`, that is used instead, and the chain is colder than temperature 1; otherwise
-    factors would fit their users too closely. Any function of the states is free: the mean of the
-    last ones is less noisy than a single one.
+    The reading "steps" is PROVEN. With the user's own factor fitted, user i's log-likelihood is
+    f_i(V) = max_u -||x_i - V u||^2 / 2 - ridge ||u||^2 / 2. Its gradient has rows e_ij u_i. The
+    gradient is clipped as one vector to C, and every step releases the sum over all users with
+    Gaussian noise of deviation s = C z (Abadi et al. 2016; Wang, Fienberg & Smola 2015). The chain
+    needs only this noise: if the likelihood counts to the power beta = 2 / (s sqrt(eta)), half a
+    step has noise of variance eta. So beta follows from the plan. If a large budget would allow a
+    beta above `likelihood_power`, that is used instead, and the chain is colder than temperature 1.
+    Otherwise factors would fit their users too closely. Any function of the states is free, and the
+    mean of the last ones is less noisy than a single one.
 
-    reading "posterior-sample", UNPROVEN: user i adds f_i = -R min(||e_i||^2 / L^2, 1) to the log
-    posterior, with e_i the user's residuals on at most k ratings: between -R and 0. Without the
-    user the density of a sample changes by at most e^R. So R would be epsilon if the last state
-    were a sample (Liu, Wang & Smola 2015), which it is not after any practical number of steps: see
-    `prior_variance`.
+    The reading "posterior-sample" is UNPROVEN. User i adds f_i = -R min(||e_i||^2 / L^2, 1) to the
+    log posterior, where e_i are the user's residuals on at most k ratings. f_i is between -R and 0.
+    Without the user the density of a sample changes by at most e^R. So R would be epsilon if the
+    last state were a sample (Liu, Wang & Smola 2015). It is not a sample after any practical number
+    of steps: see `prior_variance`.
     """
 
     id = "sgld"

@@ -401,7 +401,7 @@ class Spectral(ProvenForUsers):
         return np.sort(np.argsort(-counts.values, kind="stable")[:most])
 
     def _spectrum(self, curator: Curator, rows: Held, counts: Array) -> Spectrum:
-        """counts: the counts of the kept items (n_kept,)."""
+        """The spectrum above the noise of the released moment, for kept items with these counts."""
         n_users = curator.shape.n_users
         m = len(counts)
         share = counts ** (1 + 2 * self.popularity_exponent)

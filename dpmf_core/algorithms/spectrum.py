@@ -169,8 +169,8 @@ def rating_factors(
     """Item factors F (n_kept, K) for which users' factors are about standard normal.
 
     Entry ij of the moment grows with the users who rated both, about C_i C_j, and with both
-    weights: M ~ h G G^T h, h = C^(1 + exponent), times the spectrum's weights. Each row of G =
-    Q sqrt(eta) / h is shrunk by as much as the error of Q eta explains of it (Wiener).
+    weights. So M ~ h G G^T h, where h is C^(1 + exponent) times the spectrum's weights. Each row of
+    G = Q sqrt(eta) / h is shrunk by as much as the error of Q eta explains of it (Wiener).
     """
     h = counts ** (1 + exponent) * moment_spectrum.weights
     error = moment_spectrum.error / moment_spectrum.eta**2
@@ -207,13 +207,26 @@ def least_signal(n_items: int, *, refined: bool = False) -> float:
 def items_that_pay(
     counts: Array, n_users: int, scale: float, exponent: float, taste: float, most: int
 ) -> int:
-    """How many of the most counted items to keep.
+    """How many of the most counted items to keep, from released and public values alone.
 
-    It maximises the share of ratings that factors can be expected to explain: each further item
-    adds signal and noise. With `taste`, the share of a rating's variance in one factor, the
-    eigenvalue of the k most counted is about n taste sum(p^2 c^2q) / sum(p c^2q), p the chance that
-    a user rated the item; the gain is the Wiener gain of `rating_factors`. counts: noisy,
-    descending (n_items,). Uses released and public values alone.
+    It maximises the share of ratings that factors can be expected to explain, because each further
+    item adds signal and noise. The eigenvalue of the k most counted items is about n taste sum(p^2
+    c^2q) / sum(p c^2q), where p is the chance that a user rated the item. The gain is the Wiener
+    gain of `rating_factors`.
+
+    Parameters
+    ----------
+    counts : (n_items,)
+        Noisy, descending.
+    n_users : int
+    scale : float
+        The noise of the moment.
+    exponent : float
+        q, the power of a count in an item's weight.
+    taste : float
+        The share of a rating's variance in one factor.
+    most : int
+        The largest number of items.
     """
     # a user adds sqrt(number of ratings) to the weighted counts
     n_rated = max((counts.sum() / n_users) ** 2, 1.0)

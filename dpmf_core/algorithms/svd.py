@@ -197,10 +197,7 @@ class PrivateSVD(ProvenForUsers):
     def _with_directions(
         self, curator: Curator, model: Subspace, rows: Step
     ) -> Subspace:
-        """The model with the top eigenvectors of the noisy moment of users' rows.
-
-        rows: makes these from the model's residuals.
-        """
+        """The model with the top eigenvectors of the noisy moment of users' rows."""
         bound = self._bound(curator.shape)
         W = curator.release(ItemMoment(bound), curator.hold(rows, model, bound))
         projection = self.user_step == "projection"

@@ -58,9 +58,24 @@ def coefficients(
 ) -> Array:
     """Non-negative least squares of each row: argmin over H >= 0 of 1/2 tr(H G H^T) - tr(H B^T).
 
-    H is float64 (n, K). B (n, K): rows times basis. G (K, K): the basis's Gram matrix. start: H of
-    an earlier basis. A row's result depends on that row alone, and not on the number of threads.
-    Accelerated projected gradient with restarts (Beck & Teboulle 2009).
+    A row's result depends on that row alone, and not on the number of threads. The method is
+    accelerated projected gradient with restarts (Beck & Teboulle 2009).
+
+    Parameters
+    ----------
+    B : (n, K)
+        Rows times basis.
+    G : (K, K)
+        The basis's Gram matrix.
+    start : (n, K), optional
+        H of an earlier basis.
+    passes : int
+    close : float
+
+    Returns
+    -------
+    float64 (n, K)
+        H.
     """
     B = np.ascontiguousarray(B, np.float64)
     G = np.ascontiguousarray(G, np.float64)
@@ -165,11 +180,25 @@ def robust_coefficients(
     *,
     passes: int,
 ) -> tuple[Array, Array]:
-    """H (n, K) and R (n, D) that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1.
+    """H and R that together minimise 1/2 ||X - H W - R||^2 + threshold ||R||_1.
 
-    H >= 0 and |R| <= limit (the source's M). For every H the best R is known in closed form, a soft
-    threshold and a clip, so this is accelerated projected gradient on H alone with a Huber-like
-    loss. A row's digits depend on that row alone. start: H of an earlier basis.
+    H >= 0 and |R| <= limit (the source's M). For every H the best R is known in closed form: a soft
+    threshold and a clip. So this is accelerated projected gradient on H alone with a Huber-like
+    loss. A row's digits depend on that row alone.
+
+    Parameters
+    ----------
+    X : (n, D)
+    W : (K, D)
+    threshold, limit : float
+    start : (n, K), optional
+        H of an earlier basis.
+    passes : int
+
+    Returns
+    -------
+    H : (n, K)
+    R : (n, D)
     """
     kind = X.dtype.type
     R = np.empty_like(X)

@@ -95,7 +95,7 @@ def _add_products(factors, weights, count, p, out):  # type: ignore[no-untyped-d
 
 @compile_kernel(fastmath=True)
 def _set_product(base, ridge, p, out):  # type: ignore[no-untyped-def]
-    """out = (base + ridge I) p. base: (r, r) symmetric, or empty."""
+    """out = (base + ridge I) p, where base is symmetric (r, r) or empty."""
     r = len(p)
     for q in range(r):
         out[q] = ridge * p[q]
@@ -169,8 +169,8 @@ def _apply(  # type: ignore[no-untyped-def]
 ):
     """out = (sum_e w_e f_e f_e' + base + ridge I) p.
 
-    cached: the block already holds the row's factors; otherwise they are gathered, and rhs +=
-    sum_e w_e v_e f_e.
+    Unless they are `cached`, the row's factors are gathered in the block, and rhs += sum_e w_e v_e
+    f_e.
     """
     _set_product(base, ridge, p, out)
     for begin in range(first, last, len(block)):
@@ -270,13 +270,25 @@ def refine_rows(
     start: Array, *, base: Array | None = None, weights: Array | None = None,
     steps: int = CG_STEPS,
 ) -> Array:  # fmt: skip
-    """Approach the solution of `solve_rows` from `start` (n, r) by conjugate gradients.
+    """Approach the solution of `solve_rows` from `start` by conjugate gradients.
 
-    Takes at most `steps` steps for each row, and returns (n, r) in the factors' dtype. Each step
-    comes closer in the norm of the row's own system; in exact arithmetic r steps solve it. A row
-    whose residual is down to rounding takes no further step. base: (r, r) positive semi-definite or
-    None. The other arguments are those of `solve_rows`. Empty rows give exactly 0, whatever they
-    start from.
+    Each step comes closer in the norm of the row's own system. In exact arithmetic r steps solve
+    it. A row takes no further step once its residual is down to rounding.
+
+    Parameters
+    ----------
+    indptr, indices, values, factors, ridge, weights
+        As in `solve_rows`.
+    start : (n, r)
+    base : (r, r) or None
+        Positive semi-definite.
+    steps : int
+        The most steps of a row.
+
+    Returns
+    -------
+    (n, r)
+        In the factors' dtype. Empty rows give exactly 0, whatever they start from.
     """
     indptr, indices, values, w, factors = sparse_rows(
         indptr, indices, values, weights, factors

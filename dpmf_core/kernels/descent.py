@@ -102,7 +102,7 @@ def _mean(values):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _item_step(q, p, error, rate, penalty, shortened):  # type: ignore[no-untyped-def]
-    """A step of item factors q. error: the rating minus biases, before p . q is subtracted."""
+    """A step of item factors q, by the rating minus biases before p . q is subtracted."""
     size = rate * 0
     for f in range(len(q)):
         error -= p[f] * q[f]

@@ -146,10 +146,7 @@ def _solve_rows(  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _solve_definite(posv, grams, ridge, base, start, stop, out, indefinite):  # type: ignore[no-untyped-def]
-    """Solve the systems whose Gram matrix is positive definite, and mark the others.
-
-    out: right-hand sides in, solutions out.
-    """
+    """Solve the systems with positive definite Gram matrices in place of `out`; mark the others."""
     r = grams.shape[1]
     chars = np.array([76, 78, 84], np.uint8)
     ints = np.zeros(4, np.int32)
@@ -293,7 +290,7 @@ def _solve_projected(grams: Array, rhs: Array, ridges: Array, base: Array) -> Ar
 
 
 def _solve_as_is(systems: Array, start: int, stop: int, out: Array) -> None:
-    """out: right-hand sides in, solutions out."""
+    """Replace the right-hand sides in `out` by the solutions."""
     try:
         out[start:stop] = np.linalg.solve(
             systems[start:stop], out[start:stop, :, None]

@@ -122,8 +122,9 @@ def _bound(higher, k):  # type: ignore[no-untyped-def]
 def _above(row, high, higher, bound, some, candidates, worth):  # type: ignore[no-untyped-def]
     """The number of items that reach the bound, with the items and scores; -1 if too many.
 
-    candidates, worth: (MOST,). some: as long as `high`, overwritten. Indices are written first and
-    counted afterwards, because a branch would be mispredicted half of the time.
+    `candidates` and `worth` have MOST places. `some` is as long as `high` and is overwritten.
+    Indices are written first and counted afterwards, because a branch would be mispredicted half of
+    the time.
     """
     m = len(high)
     count = 0
@@ -246,9 +247,22 @@ def best_unseen(
 ) -> Array:
     """Each user's k unrated items of highest score, best first, ties by item number.
 
-    Returns int64 (len(users), k), padded with -1. scores: float32 (len(users), n_items). users:
-    rows of `starts`, (n_users + 1,), between which their rated items lie, ascending, in `items`.
-    Runs in this thread, because callers compute scores of a few users in each of their own.
+    It runs in this thread, because callers compute scores of a few users in each of their own.
+
+    Parameters
+    ----------
+    scores : float32 (n_listed, n_items)
+    users : (n_listed,)
+        Their rows in `starts`.
+    starts : (n_users + 1,)
+    items : (n_ratings,)
+        The rated items of each user, ascending.
+    k : int
+
+    Returns
+    -------
+    int64 (n_listed, k)
+        Padded with -1.
     """
     out = np.empty((len(users), k), np.int64)
     if k:
@@ -262,8 +276,13 @@ def best_unseen_products(
 ) -> Array:
     """`best_unseen` by scores b_i + u . v.
 
-    sides: item offsets (n_items,), the factors of all users (n_users, r) and of the items (n_items,
-    r).
+    Parameters
+    ----------
+    sides : tuple
+        Item offsets (n_items,), the factors of all users (n_users, r) and of the items (n_items,
+        r).
+    users, starts, items, k
+        As in `best_unseen`.
     """
     out = np.empty((len(users), k), np.int64)
     if not k:

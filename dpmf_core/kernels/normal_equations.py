@@ -68,7 +68,7 @@ def _call13(typing, address, a, b, c, d, e, f, g, h, i, j, k, l, m):  # type: ig
 def add_product(blas, chars, ints, one, rows, count, gram):  # type: ignore[no-untyped-def]
     """gram += rows[:count]' rows[:count], at least the lower triangle in Fortran order.
 
-    rows: (GATHER, r), C order.
+    The rows (GATHER, r) are in C order.
     """
     ints[0] = gram.shape[0]
     ints[1] = count
@@ -278,10 +278,22 @@ def weighted_grams(
     indptr: Array, indices: Array, factors: Array, start: int, stop: int, *,
     weights: Array | None = None, step: float = 0.0,
 ) -> Array:  # fmt: skip
-    """Gram matrices sum_j w_ij f_j f_j' (stop - start, r, r) of rows start..stop.
+    """Gram matrices sum_j w_ij f_j f_j' of rows start..stop.
 
-    step: a power of two to whose multiples sqrt(w_ij) f_j is rounded towards zero; 0 for none.
-    Without weights the factors are not rounded.
+    Parameters
+    ----------
+    indptr, indices : (n + 1,), (n_entries,)
+        Sparse rows.
+    factors : (n_columns, r)
+    start, stop : int
+    weights : (n_entries,), optional
+    step : float
+        A power of two. sqrt(w_ij) f_j is rounded towards zero to its multiples; 0 for no rounding.
+        Without weights the factors are not rounded.
+
+    Returns
+    -------
+    (stop - start, r, r)
     """
     none = np.zeros(len(indices), factors.dtype)
     indptr, indices, none, w, factors = sparse_rows(

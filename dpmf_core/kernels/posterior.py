@@ -35,7 +35,7 @@ def _draw_rows(  # type: ignore[no-untyped-def]
     normals,
     failed,
 ):
-    """normals: standard normals in, draws out."""
+    """Replace the standard normals in `normals` by the draws."""
     r = factors.shape[1]
     none = values[:0]
     chars = np.array([76, 78, 84], np.uint8)

@@ -159,7 +159,7 @@ class Rows:
         )
 
     def residuals(self) -> Array:
-        """A (n_ratings,): iterate minus target, every row within its bound."""
+        """The residuals A (n_ratings,), iterate minus target, with every row within its bound."""
         out = np.empty(len(self.target))
         rows = self.indptr, self.target, self.iterate, self.residual_bound
         share_out(lambda start, stop: _residuals(*rows, start, stop, out), self._cost)

@@ -166,9 +166,17 @@ def places(keys: Array, ident: int, d: int, w: int) -> tuple[Array, Array]:
 def vectors(
     C: Array, keys: Array, count: int, d: int, w: int, by_median: bool = False
 ) -> Array:
-    """`count` vectors as the sketch holds them (count, d), float32.
+    """The vectors of numbers 0 to count - 1 as the sketch holds them (count, d), float32.
 
-    C: flat (k * w,). keys: (k, 2) uint64, odd multipliers first.
+    Parameters
+    ----------
+    C : (k w,)
+        The sketch, flat.
+    keys : uint64 (k, 2)
+        Odd multipliers first.
+    count, d, w : int
+    by_median : bool
+        Whether components are read as medians over rows.
     """
     return np.asarray(_vectors(C, keys, count, d, w, by_median))
 

@@ -136,9 +136,17 @@ def word_vectors(
 ) -> Array:
     """Vectors (n_words, dimensions), float32, of words by number.
 
-    words (n_tokens,): the texts one after the other, text d between starts[d] and starts[d + 1].
-    counts (n_words,): occurrences of each word, 1 or more. window: the most words to each side that
-    are used.
+    Parameters
+    ----------
+    words : (n_tokens,)
+        The texts one after the other. Text d is between starts[d] and starts[d + 1].
+    starts : (n_texts + 1,)
+    counts : (n_words,)
+        Occurrences of each word, 1 or more.
+    dimensions : int
+    window : int
+        The most words to each side that are used.
+    epochs : int
     """
     share = counts / max(float(counts.sum()), 1.0) / FREQUENT
     keep_chances = np.minimum(1.0, (np.sqrt(share) + 1) / share)

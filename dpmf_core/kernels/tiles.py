@@ -42,7 +42,7 @@ def subtract_tile(typing, rows, count, row, column, sums):  # type: ignore[no-un
 
 
 def _tile_code(joined_by: str) -> Callable[..., Any]:
-    """The code of a tile. joined_by: LLVM's instruction for a sum and a product."""
+    """The code of a tile; LLVM's instruction `joined_by` joins a sum and a product."""
 
     def codegen(context: Any, builder: Any, signature: Any, args: Any) -> Any:
         rows, sums = (
@@ -107,10 +107,10 @@ class _Tile:
     def add_products(
         self, left: Side, right: Side, count: Any, corner: Any, stride: Any
     ) -> None:
-        """A loop over rows whose sums stay in registers.
+        """A loop over rows that keeps its sums in registers.
 
-        left, right: the address of the tile's columns in the rows, and the distance of rows.
-        corner, stride: the same for its sums.
+        `left` and `right` are each the address of the tile's columns in the rows, and the distance
+        of rows. `corner` and `stride` are the same for its sums.
         """
         builder = self.builder
         whole = self.whole
@@ -268,7 +268,7 @@ def _divide(a, b, c, d, ia, ab, ac, ad, ib, bc, bd, ic, cd, id):  # type: ignore
 
 @compile_kernel
 def solve_factorised(U, x):  # type: ignore[no-untyped-def]
-    """Solve U' U x = x in place. U: (r, r), upper triangle, r a multiple of 4."""
+    """Solve U' U x = x in place, for an upper triangle U (r, r) with r a multiple of 4."""
     solve_lower(U, x)
     solve_upper(U, x)
 

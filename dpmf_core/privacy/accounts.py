@@ -245,9 +245,23 @@ class Account:
                 self.settle(entry, charge.under(permit.guarantee), permit.ledger, state)
 
     def enter(self, charge: Charge, name: str | None = None) -> int:
-        """Add a charge and return its number. Raises BadInput; then nothing is added.
+        """Add a charge.
 
-        name: the name of the entry; by default a random one.
+        Parameters
+        ----------
+        charge : Charge
+        name : str, optional
+            The name of the entry; by default a random one.
+
+        Returns
+        -------
+        int
+            The number of the entry.
+
+        Raises
+        ------
+        BadInput
+            If a budget does not allow the charge. Then nothing is added.
         """
         with open_file(self.file) as db:
             return self._enter(
@@ -257,8 +271,17 @@ class Account:
     def enter_stored(self, charge: Charge, name: str, drawn_at: str) -> None:
         """Add the charge of a stored result, unless the account holds an entry of this name.
 
-        drawn_at: ISO 8601, UTC; '' if unknown. Raises BadInput if a budget does not allow it; then
-        nothing is added.
+        Parameters
+        ----------
+        charge : Charge
+        name : str
+        drawn_at : str
+            ISO 8601, UTC; '' if unknown.
+
+        Raises
+        ------
+        BadInput
+            If a budget does not allow the charge. Then nothing is added.
         """
         holds = f"SELECT 1 FROM entries WHERE uid = :name AND account IN ({JOINED})"
         with open_file(self.file) as db:
@@ -286,7 +309,16 @@ class Account:
     ) -> None:
         """Settle an entry to what was drawn.
 
-        ledger: None if it is not known; then the whole charge stays.
+        Work that failed before its first release leaves no entry.
+
+        Parameters
+        ----------
+        entry : int
+            The number of the entry.
+        charge : Charge
+        ledger : Ledger or None
+            What was drawn. If it is None, which means unknown, the whole charge stays.
+        state : ChargeState
         """
         with open_file(self.file) as db:
             if state == "failed" and ledger == ():
@@ -440,8 +472,11 @@ def charging(
 def sweep(uploads: Callable[[], Collection[str]]) -> None:
     """Delete the accounts of removed uploads; an account stays as long as any that it is joined to.
 
-    uploads: returns the fingerprints of existing uploads. It is called while no account can be
-    charged, so a new upload keeps its account.
+    Parameters
+    ----------
+    uploads : callable
+        Gives the fingerprints of existing uploads. It is called while no account can be charged, so
+        a new upload keeps its account.
     """
     file = accounts_file()
     if file.exists():

@@ -98,8 +98,10 @@ class Certainty:
     def words(self, claim: str = "") -> str:
         """The bound, its exceptions and its premises in sentences.
 
-        claim: what the attacker suspects, such as "that you took part"; by default that of the
-        unit.
+        Parameters
+        ----------
+        claim : str
+            What the attacker suspects, such as "that you took part"; by default that of the unit.
         """
         return self.with_premises(
             f"Someone who starts at 50:50 can become {self.verdict(claim)}"
@@ -165,7 +167,7 @@ def cases_text(exception: float) -> str:
 
 
 def success_text(success: float) -> str:
-    """How often the best attacker is right, as a sentence. success: in [1/2, 1]."""
+    """How often the best attacker is right, as a sentence, for `success` in [1/2, 1]."""
     times = f"{100 * success:.0f}"
     if success >= 0.995:
         times = "over 99"

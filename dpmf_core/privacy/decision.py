@@ -180,8 +180,18 @@ def for_group(
 ) -> list[Charge]:
     """The charges as they count for a group of `size` units together.
 
-    price: that of a private selection for the group, if the charges hold one whose price is known.
-    Raises UnsupportedEvent where the cost for a group is not known.
+    Parameters
+    ----------
+    charges : iterable of Charge
+    size : int
+    price : float, optional
+        The price of a private selection for the group. It is needed if one of the charges is a
+        private selection.
+
+    Raises
+    ------
+    UnsupportedEvent
+        If the cost for a group is not known.
     """
     return [_for_group(charge, size, price) for charge in charges]
 

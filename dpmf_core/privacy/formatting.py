@@ -59,7 +59,7 @@ def epsilon_in_full(
 ) -> str:
     """Epsilon with all its terms: "ε = 2.00 (δ = 1e-6, per user, add/remove, exact)".
 
-    relation: a `Relation` or its text in a record.
+    The relation is a `Relation` or its text in a record.
     """
     # what earlier records call an upper bound
     if relation == "replace-one" and rule == "exact":

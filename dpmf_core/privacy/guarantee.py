@@ -32,7 +32,7 @@ UNITS = ("user", "rating", "value", "sample", "document", "image", "unit")
 def neighbours(unit: str, relation: str) -> str:
     """How a neighbouring data set differs, as printed.
 
-    relation: a `Relation` or its text in a record.
+    The relation is a `Relation` or its text in a record.
     """
     if unit == VALUE:
         return "another value"
@@ -44,7 +44,11 @@ def neighbours(unit: str, relation: str) -> str:
 def noise_words(mechanisms: Iterable[str], reproducible: bool) -> str:
     """The kind and the source of a run's noise; empty if nothing was released.
 
-    mechanisms: those in the run's ledger.
+    Parameters
+    ----------
+    mechanisms : iterable of str
+        Those in the run's ledger.
+    reproducible : bool
     """
     kinds = list(dict.fromkeys(mechanisms))
     if not kinds:

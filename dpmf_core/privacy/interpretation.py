@@ -76,10 +76,11 @@ def success_of(event: Event) -> float:
 def exception_of(
     event: Event, epsilon: float, relation: Relation = Relation.ADD_REMOVE
 ) -> float:
-    """The probability of a result that moves odds by more than e^epsilon, at most.
+    """A bound on the probability of a result that moves odds by more than e^epsilon.
 
-    It is over the noise, for a unit that is in the data. Gaussian ledgers: exact. Others: the least
-    bound of `tail_of`, and 0 from the sum of pure epsilons on.
+    The probability is over the noise, for a unit that is in the data. The bound is exact for
+    Gaussian ledgers. For others it is the least bound of `tail_of`, and 0 from the sum of pure
+    epsilons on.
     """
     if all_gaussian(event):
         m = mu(event, relation)
@@ -95,7 +96,13 @@ def tail_of(lines: Iterable[tuple[float, float]], epsilon: float) -> float:
     """An upper bound on the probability of a privacy loss above epsilon.
 
     It is the least of delta(t) / (1 - e^(t - epsilon)) over t < epsilon, which holds because
-    delta(t) = E[(1 - e^(t - loss))+] grows with the loss. lines: pairs of t and delta(t).
+    delta(t) = E[(1 - e^(t - loss))+] grows with the loss.
+
+    Parameters
+    ----------
+    lines : iterable of (float, float)
+        Pairs of t and delta(t).
+    epsilon : float
     """
     bounds = (delta / -math.expm1(t - epsilon) for t, delta in lines if t < epsilon)
     return min(1.0, *bounds, 1.0)

@@ -123,7 +123,7 @@ class Mechanism(ABC):
         return title_of(self.statistic, self.groups)
 
     def multiplier(self, relation: Relation) -> float:
-        """z: the noise over what one step between neighbours moves."""
+        """The noise multiplier z: the noise over what one step between neighbours moves."""
         return self.noise_multiplier / self._factor(relation)
 
     def _factor(self, relation: Relation) -> float:
@@ -178,8 +178,17 @@ class Mechanism(ABC):
 def joint_gain(ratio: float) -> float:
     """h / b of Lemma 8: what right-hand sides and their Grams move together, beyond 2 (a + b).
 
-    ratio: b / a, of 1 / noise_multiplier^2 of the right-hand sides and of the Grams. Its value is
-    from 0 to 1 and increases. docs/PRIVACY.md, "Lemmas", 8.
+    docs/PRIVACY.md, "Lemmas", 8.
+
+    Parameters
+    ----------
+    ratio : float
+        b / a, where b and a are 1 / noise_multiplier^2 of the right-hand sides and of the Grams.
+
+    Returns
+    -------
+    float
+        From 0 to 1. It increases with the ratio.
     """
     if ratio <= 2:
         return ratio / 4
@@ -370,8 +379,9 @@ class Laplace(AdditiveNoise):
 class PosteriorSample(Mechanism):
     """One draw from a density that a unit changes by a factor of at most e^(1 / noise_multiplier).
 
-    This is pure DP, and no noise is added. sensitivity: the log density's, over which the loss is
-    measured. Any such draw is dominated by randomised response (Kairouz, Oh & Viswanath 2015).
+    This is pure DP, and no noise is added. The sensitivity is that of the log density, and the loss
+    is measured over it. Any such draw is dominated by randomised response (Kairouz, Oh & Viswanath
+    2015).
     """
 
     mechanism: ClassVar[str] = "posterior sample"

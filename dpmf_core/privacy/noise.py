@@ -137,8 +137,19 @@ class Noise:
     ) -> "Release":
         """Open the next planned release of `size` coordinates and record it.
 
-        group: the only units whose rows are in it. Raises PlanViolation if the plan does not hold
-        the release.
+        Parameters
+        ----------
+        statistic : str
+            The name of the release in the plan.
+        sensitivity : float
+        size : int
+        group : DisjointGroup
+            Only these units' rows are in the release.
+
+        Raises
+        ------
+        PlanViolation
+            If the plan does not hold the release.
         """
         leaf = self.next_release(statistic, group)
         if not math.isclose(leaf.sensitivity, sensitivity, rel_tol=1e-12):
@@ -163,9 +174,24 @@ class Noise:
     ) -> tuple[Array, Array]:
         """The names that pass the next planned `ThresholdedCounts`, and their noisy counts.
 
-        The largest noisy count comes first. counts: (n_names,), the sum of the units' vectors that
-        `ThresholdedCounts` describes; a name with a count of 0 is unknown and never passes. Raises
-        PlanViolation.
+        The largest noisy count comes first.
+
+        Parameters
+        ----------
+        statistic : str
+        counts : (n_names,)
+            The sum of the units' vectors that `ThresholdedCounts` describes. A name with a count of
+            0 is unknown and never passes.
+
+        Returns
+        -------
+        names, noisy_counts : (n_passing,)
+            The places of the names in `counts`, and their noisy counts.
+
+        Raises
+        ------
+        PlanViolation
+            If the plan does not hold the release.
         """
         leaf = self._failing(statistic, ThresholdedCounts)
         ids = np.flatnonzero(counts > 0)

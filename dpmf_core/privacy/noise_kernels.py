@@ -157,7 +157,12 @@ def unfold(
 ) -> npt.NDArray[Any]:
     """Symmetric matrices (n, rank, rank), float64, from lower triangles, row by row.
 
-    triangles: (n, rank (rank + 1) / 2). Entries off the diagonal are multiplied by `off_diagonal`.
+    Parameters
+    ----------
+    triangles : (n, rank (rank + 1) / 2)
+    rank : int
+    off_diagonal : float
+        Entries off the diagonal are multiplied by it.
     """
     out = np.empty((len(triangles), rank, rank))
     cost = np.ones(len(out))

@@ -17,9 +17,20 @@ from dpmf_core.privacy.noise import Noise, Release
 
 @dataclass
 class ReleaseLog:
-    """One release: leaf, coordinates and noise scale; exact parts in, noisy parts out.
+    """One release: its exact parts go in, and its noisy parts come out.
 
-    Parts are copies, because an algorithm may overwrite its arrays. place: among all releases.
+    Parts are copies, because an algorithm may overwrite its arrays.
+
+    Attributes
+    ----------
+    leaf : AdditiveNoise
+    size : int
+        The number of coordinates.
+    scale : float
+        The noise scale.
+    place : int
+        The place among all releases.
+    exact, noisy : list of array
     """
 
     leaf: AdditiveNoise

@@ -39,8 +39,17 @@ class Secret:
     root is 0, its child i is (i + 1) 2^32, child j of that is (i + 1) 2^32 + j + 1. So under one
     key no two streams meet.
 
-    key: 32 bytes for tests, instead of the operating system's. Raises OverflowError beyond two
-    generations or 2^32 - 1 children.
+    Parameters
+    ----------
+    key : bytes, optional
+        32 bytes for tests, instead of the operating system's.
+
+    Raises
+    ------
+    ValueError
+        If the key does not have 32 bytes.
+    OverflowError
+        Beyond two generations, or beyond 2^32 - 1 children of a stream.
     """
 
     reproducible = False

@@ -31,7 +31,13 @@ class Receipt:
     """Which account a finished work was charged to, and the random name of its entry there.
 
     Wherever the results are shown again, the account in force must hold an entry of this name.
-    account, row_digest: those of the data, also if the entry is in a named ledger.
+
+    Attributes
+    ----------
+    account, row_digest : str
+        Those of the data, also if the entry is in a named ledger.
+    entry : str
+        The random name.
     """
 
     account: str
@@ -45,5 +51,5 @@ class Receipt:
 
     @property
     def public(self) -> bool:
-        """False: public data have no account."""
+        """Always False, because public data have no account."""
         return False

@@ -151,9 +151,9 @@ def _profile(
 ) -> Callable[[Doubles], Doubles]:
     """delta_trial at any epsilons, negative ones included: 1 - e^eps + e^eps delta(-eps).
 
-    Either of two neighbours may be the first. small: the largest delta that matters. Profiles that
-    are not Gaussian are read from a table: they are convex in e^eps, so lines between its entries
-    lie above them.
+    Either of two neighbours may be the first. The largest delta that matters is `small`. Profiles
+    that are not Gaussian are read from a table. They are convex in e^eps, so lines between its
+    entries lie above them.
     """
     if all_gaussian(event):
         m = mu(event, relation)
