@@ -172,11 +172,11 @@ def _attention_moment(M: Array, n_users: int, noise: float) -> tuple[Array, Arra
 def _regression(
     moment: tuple[Array, Array], G: Array, known: Array, noise: float
 ) -> Array:
-    """The link B (q, s) from features to sides, of which cross moments G (q, s) show a part.
+    """The link B (q, s) from features to sides. Cross moments G (q, s) show a part of it.
 
-    In eigenvectors of the `moment`, G = H B + noise, with H the eigenvalue times the side's known
-    share: posterior means are as much smaller than sides as ratings leave unknown. Entries of B
-    have one variance, which all of them show together (empirical Bayes).
+    In eigenvectors of the `moment`, G = H B + noise, where H is the eigenvalue times the known
+    share of the side. Posterior means are as much smaller than sides as ratings leave unknown.
+    Entries of B have one variance, which all of them show together (empirical Bayes).
     """
     eigenvalues, Q = moment
     G = Q.T @ G

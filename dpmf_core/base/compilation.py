@@ -41,7 +41,12 @@ event.register("numba:compile", _Compiling())  # type: ignore[no-untyped-call]
 def compile_kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
     """Compile a function when it is first called, and keep the compiled code.
 
-    options: further ones of `numba.njit`.
+    Parameters
+    ----------
+    function : callable, optional
+        Without it, the result is a decorator.
+    **options
+        Further options of `numba.njit`.
     """
     if function is None:
         return functools.partial(compile_kernel, **options)

@@ -8,10 +8,21 @@ from dpmf_core.base.settings import WHOSE, settings
 
 
 def check(work: Any, own: bool) -> None:
-    """Check work before it starts. own: its data are a file of the session's.
+    """Check work before it starts.
 
     Work of a limited size has `limit` (the name of the setting), `size`, and `size_words` (what is
-    counted, in the plural). Raises BadInput on a data set or a size that is not allowed here.
+    counted, in the plural).
+
+    Parameters
+    ----------
+    work
+    own : bool
+        Whether its data are a file of the session's.
+
+    Raises
+    ------
+    BadInput
+        On a data set or a size that is not allowed here.
     """
     data = getattr(work, "data", None)
     if data is not None and not own:

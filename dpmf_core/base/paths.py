@@ -142,7 +142,16 @@ def _lock(path: Path, wait: bool = True) -> int | None:
 def held_alone(path: Path, what: str = "") -> Iterator[None]:
     """Keep other processes out of the block for the same file.
 
-    what: is done in it. Raises BadInput if another process is in it; without `what` it waits.
+    Parameters
+    ----------
+    path : Path
+    what : str
+        What is done in the block. Without it, the call waits for another process.
+
+    Raises
+    ------
+    BadInput
+        If `what` is given and another process is in the block.
     """
     handle = _lock(path, wait=not what)
     if handle is None:
@@ -161,7 +170,7 @@ def _remove_own(pid: int, folder: Path) -> None:
 def require_parent(path: Path, option: str) -> None:
     """Raise BadInput if an output file has no folder, before its content is computed.
 
-    option: the option of the command line.
+    The message names the `option` of the command line.
     """
     if not path.parent.is_dir():
         raise BadInput(f"{option}: there is no folder {path.parent}. Create it first.")

@@ -7,10 +7,18 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """The progress of a run: steps done and planned, seconds so far, and the curves by step.
+    """The progress of a run.
 
-    Curves are raw data and not released. part: the place of the partition being read, and the
-    number of partitions.
+    Attributes
+    ----------
+    step, steps : int
+        Steps done and planned.
+    seconds : float
+        The time so far.
+    curves : tuple of dict
+        The curves by step. They are raw data and not released.
+    part : (int, int) or None
+        The place of the partition being read, and the number of partitions.
     """
 
     step: int

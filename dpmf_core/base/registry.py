@@ -30,7 +30,20 @@ def by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
 
 
 def find(entries: Mapping[str, Row], name: str, kind: str) -> Row:
-    """The entry of this name. Raises BadInput, which lists the known ones. kind: as "metric"."""
+    """The entry of this name.
+
+    Parameters
+    ----------
+    entries : mapping
+    name : str
+    kind : str
+        What an entry is, such as "metric", for the message.
+
+    Raises
+    ------
+    BadInput
+        If the name is unknown. The message lists the known ones.
+    """
     if name not in entries:
         raise BadInput(
             f"There is no {kind} {name!r}.{closest(name, entries)} Known: {', '.join(entries)}."

@@ -119,7 +119,11 @@ def _chunks_of_equal_cost(cost: Array, most: int) -> Array:
 def share_out(work: Callable[[int, int], None], cost: Array | int) -> None:
     """Call work(start, stop) over all rows, in chunks of about equal cost, BLAS at one thread.
 
-    cost: the cost of every row, or the number of rows if each costs 1.
+    Parameters
+    ----------
+    work : callable
+    cost : (n_rows,) or int
+        The cost of every row, or the number of rows if each costs 1.
     """
     threads = usable_threads()
     most = ALONE if threads == 1 else CHUNKS

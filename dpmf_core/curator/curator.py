@@ -20,10 +20,16 @@ NO_NOISE = 2.0**-30
 
 
 class NoisyCurator:
-    """What an algorithm with a proof may ask of private data: one run's, by the noise of a plan.
+    """What an algorithm with a proof may ask of private data, for one run with the noise of a plan.
 
-    Any number of curators may be open on the same people. assumptions: what the run's guarantee
-    takes as public.
+    Any number of curators may be open on the same people.
+
+    Parameters
+    ----------
+    people : People
+    noise : Noise
+    assumptions : sequence of str
+        What the run's guarantee takes as public.
     """
 
     def __init__(
@@ -113,7 +119,7 @@ class NoisyCurator:
     def hold(self, step: Step, *shared: Any) -> Held:
         """Compute step(block, *shared) for every block and store it with the rows.
 
-        It is deleted when the result is released. step: a pure function at module level.
+        It is deleted when the result is released. The step must be a pure function at module level.
         """
         self._require_one_group(step, shared)
         local_state = Held(self._next_key())

@@ -25,7 +25,7 @@ KEY = 0x6A09E667F3BCC908  # the hash's key, from the root of 2; independent of a
 
 
 def groups_of(units: Array, of: int) -> Array:
-    """The group of each unit (n_units,), from 0 to of - 1. units: the keys of their draws."""
+    """The group of each unit (n_units,), from 0 to of - 1, by the keys of the units' draws."""
     return np.minimum((keyed_uniform(KEY, units) * of).astype(np.int64), of - 1)
 
 
@@ -99,7 +99,7 @@ def on_groups(release: Event, of: int) -> Event:
 class GroupCurator:
     """A `Curator` of one group; it asks the curator of all units, which checks every request.
 
-    shape: the shape of all units.
+    Its shape is that of all units.
     """
 
     def __init__(self, whole: Any, group: DisjointGroup) -> None:

@@ -130,8 +130,16 @@ def _beside(shared: Sequence[Any], state_of: Callable[[Key], Any]) -> list[Any]:
 def in_memory(data: Any, blocks: int = 1) -> Blocks:
     """Split the units of `data` into blocks of consecutive units.
 
-    data: `Ratings`, `Samples`, or tables of them by name, with the same units. Raises OutsideDomain
-    on rows that no proof covers.
+    Parameters
+    ----------
+    data : Ratings, Samples or mapping
+        A mapping holds tables by name, with the same units.
+    blocks : int
+
+    Raises
+    ------
+    OutsideDomain
+        On rows that no proof covers.
     """
     if isinstance(data, Mapping):
         tables = data
@@ -240,7 +248,11 @@ class FileStates:
 class PartBlocks(Sequence[Block]):
     """One block for each part of some ratings, read when used and not kept.
 
-    shape: the ratings', or that of the samples that they are read as.
+    Attributes
+    ----------
+    ratings : PartitionedRatings
+    shape : Shape or SampleShape
+        The ratings' shape, or that of the samples that they are read as.
     """
 
     ratings: PartitionedRatings
@@ -258,7 +270,11 @@ def in_parts(
 ) -> "Blocks | PeopleElsewhere":
     """Ratings stored in parts, one of which is in memory at a time.
 
-    folder: a new folder for states, unless parts are read elsewhere.
+    Parameters
+    ----------
+    data : PartitionedRatings or PartitionedTable
+    folder : Path
+        A new folder for states. It is not used if parts are read elsewhere.
     """
     if isinstance(data, PartitionedTable):
         ratings = data.ratings
@@ -319,9 +335,9 @@ def _step_beside(
 
 
 class PeopleElsewhere:
-    """Users of ratings whose parts are read elsewhere and stay there.
+    """Users of ratings in parts, if the parts are read elsewhere and stay there.
 
-    shape: see `PartBlocks`.
+    The shape is as in `PartBlocks`.
     """
 
     def __init__(self, ratings: PartitionedRatings, shape: Shape | SampleShape) -> None:

@@ -95,7 +95,7 @@ class Statistic(ABC):
     def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
         """The sums over no units: float64 zeros, by default one for each item or feature.
 
-        at: the part, for a release in parts.
+        A release in parts also passes the part as `at`.
         """
         return (
             np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),

@@ -43,9 +43,13 @@ class DatasetFacts:
 class Entry(DatasetFacts):
     """Ratings, with declared counts and bounds.
 
-    They are published by the authors or set by the generator, whose number of ratings is
-    approximate. item_features: a description of the public item table, such as "decades and
-    genres"; empty if there is none.
+    The authors publish these, or the generator sets them. A generator's number of ratings is
+    approximate.
+
+    Attributes
+    ----------
+    item_features : str
+        A description of the public item table, such as "decades and genres". Empty without a table.
     """
 
     holds: ClassVar[Literal["ratings"]] = "ratings"
@@ -56,7 +60,7 @@ class Entry(DatasetFacts):
     item_features: str = ""
 
     def shape(self, kept: int | None = None) -> Shape:
-        """The public shape, without opening the data. kept: the number of kept items."""
+        """The public shape, without opening the data, if `kept` items are kept."""
         return Shape(self.n_users, min(kept or self.n_items, self.n_items), self.bounds)
 
 

@@ -48,8 +48,13 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     """The place of each role's column by its whole name.
 
     A name that several columns have gives none of them a role. A column called title or name is the
-    item only if each other column is the user, the rating or the time. loosely: also by how a name
-    begins, for a person to check.
+    item only if each other column is the user, the rating or the time.
+
+    Parameters
+    ----------
+    names : sequence of str
+    loosely : bool
+        Whether columns are also recognised by how their names begin, for a person to check.
     """
     plain = [re.sub(r"[^a-z0-9]", "", name.lower()) for name in names]
     places: dict[str, int] = {}

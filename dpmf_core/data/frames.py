@@ -156,9 +156,9 @@ def _row_from_1(row: int) -> int:
 def _rating_rows(
     rows: ReadRows, rules: RowRules, tally: Tally, source: str, unit: str
 ) -> Flags:
-    """The rows (n,) that are ratings. Raises BadInput if too few are.
+    """The rows (n,) that are ratings.
 
-    source, unit: what messages call the table and its rows.
+    Raises BadInput if too few are. Its message calls the table `source` and a row `unit`.
     """
     keep = rows.kept_by(rules, tally)
     read = int(rows.are_read.sum())
@@ -325,10 +325,19 @@ def documents_of(matrix: Any, *, public: bool = False) -> Samples:
 def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
     """Add a public table of items to ratings.
 
-    table: one row per item, with its id in the column item, itemId or id, or in the first one.
-    A column called title or name holds the items' names. Every other column holds numbers, a
-    category, or words separated by |. Items without ids (a sparse matrix) are numbered from 0.
-    Raises BadInput, also on a column of another kind.
+    Parameters
+    ----------
+    ratings : Ratings
+    table : DataFrame
+        One row per item, with its id in the column item, itemId or id, or in the first one. A
+        column called title or name holds the items' names. Every other column holds numbers, a
+        category, or words separated by |. Items without ids (a sparse matrix) are numbered from 0.
+
+    Raises
+    ------
+    BadInput
+        If the ratings are not in memory or the table cannot be used, also on a column of another
+        kind.
     """
     if not isinstance(ratings, Ratings):
         raise BadInput(

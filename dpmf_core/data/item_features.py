@@ -165,7 +165,17 @@ class EncodedTable:
 def has_header(first: Sequence[str], items: Sequence[str], *, is_text: bool) -> bool:
     """Whether the first row of a table names its columns.
 
-    is_text: whether no cell is a number. In a header, the first cell is not an item's id.
+    It does if the first cell is a usual name of the item column. It also does if no cell is a
+    number and the first cell is not an item's id.
+
+    Parameters
+    ----------
+    first : sequence of str
+        The cells of the first row.
+    items : sequence of str
+        The ids of the items.
+    is_text : bool
+        Whether no cell is a number.
     """
     if _plain_name(first[0]) in ROLE_NAMES["item"].split():
         return True

@@ -57,7 +57,10 @@ class Fold(Protocol):
         """The sum over no partition."""
 
     def add(self, total: Any, part: Part, states: States) -> None:
-        """Add a partition's contribution in place. states: stored with it by `Folding.hold`."""
+        """Add a partition's contribution in place.
+
+        The states are those that `Folding.hold` stored with the partition.
+        """
 
     def merge(self, total: Any, other: Any) -> None:
         """Add the sum over later partitions in place; `other` stays unchanged."""
@@ -73,7 +76,7 @@ class Folding(Protocol):
     def fold(
         self, ratings: "PartitionedRatings", fold: Fold, keys: Iterable[Hashable]
     ) -> Any:
-        """The sum over all partitions, each counted once. keys: those of stored values needed."""
+        """The sum over all partitions, each counted once, with the stored values of these keys."""
 
     def hold(
         self,
@@ -149,13 +152,13 @@ class PartitionedRatings:
 
     @property
     def row_digest(self) -> str:
-        """Unknown: computing it would read all partitions."""
+        """The digest is unknown, because computing it would read all partitions."""
         return ""
 
     def with_change(self, change: Change) -> Self:
         """A copy with a change to each partition as it is read.
 
-        change: a function of the partition alone, which can be pickled.
+        The change must be a function of the partition alone that can be pickled.
         """
         read = self._read
         return replace(self, parts=replace(read, changes=(*read.changes, change)))
@@ -197,7 +200,7 @@ class PartitionedRatings:
         return replace(self, parts=replace(self._read, folder=folder))
 
     def fold(self, fold: Fold, keys: Iterable[Hashable] = ()) -> Any:
-        """A sum over all partitions. keys: the keys of values stored with them elsewhere."""
+        """A sum over all partitions, with the values that are stored elsewhere under these keys."""
         if self.folding is not None:
             return self.folding.fold(self, fold, keys)
         total = fold.empty()
@@ -210,7 +213,7 @@ class PartitionedRatings:
         return np.asarray(self.fold(ItemCounts(self.n_items)))
 
     def part_with(self, user: int) -> Part:
-        """The partition of a user. user: their number before any change of the partitions."""
+        """The partition of a user, by the user's number before any change of the partitions."""
         parts = self.parts
         while isinstance(parts, _ReadParts):
             parts = parts.parts

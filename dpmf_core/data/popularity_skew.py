@@ -15,7 +15,7 @@ from dpmf_core.data.ratings import Ratings, rank_within_user
 class Share:
     """One point of a curve: the share of ratings on the most rated `items` (a share).
 
-    selection: which ratings are counted.
+    `selection` says which ratings are counted.
     """
 
     selection: str

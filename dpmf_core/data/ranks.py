@@ -17,9 +17,16 @@ def _rank_segments(starts, key, first, last, out):  # type: ignore[no-untyped-de
 
 
 def rank_segments(starts: Array, key: Array) -> Array:
-    """The place of every entry in its segment by ascending key, ties in order, int64 (n,).
+    """The place of every entry in its segment by ascending key, ties in order.
 
-    starts: (n_segments + 1,).
+    Parameters
+    ----------
+    starts : (n_segments + 1,)
+    key : (n,)
+
+    Returns
+    -------
+    int64 (n,)
     """
     out = np.empty(len(key), np.int64)
     key = np.ascontiguousarray(key, np.float64)

@@ -12,9 +12,21 @@ NARROWEST = 1e-6  # the smallest range, as a share of the larger bound
 
 
 def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]:
-    """The declared bounds as numbers. Raises BadInput if they are missing or cannot be used.
+    """The declared bounds as numbers.
 
-    advice: how to declare them, for the message about missing bounds.
+    Parameters
+    ----------
+    bounds
+        As declared, or None.
+    source : str
+        The name of the ratings in messages.
+    advice : str
+        How to declare bounds, for the message about missing ones.
+
+    Raises
+    ------
+    BadInput
+        If the bounds are missing or cannot be used.
     """
     if bounds is None:
         raise BadInput(

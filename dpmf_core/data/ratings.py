@@ -58,8 +58,15 @@ FACTS = (  # about ratings in memory or in partitions
 class Shape:
     """The public shape of a ratings set: what a plan may know.
 
-    It is declared, never inferred from private rows. item_features: a public table of the items, if
-    given; plans do not depend on it.
+    It is declared, never inferred from private rows.
+
+    Attributes
+    ----------
+    n_users, n_items : int
+    bounds : tuple of float
+        The lowest and the highest rating.
+    item_features : ItemFeatures or None
+        A public table of the items, if given. Plans do not depend on it.
     """
 
     n_users: int
@@ -310,7 +317,10 @@ class Ratings:
     def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
         """The keys of each user's draws (n_users,).
 
-        ids: (n_users,) the users' numbers in the whole set, if these are a part of it.
+        Parameters
+        ----------
+        ids : (n_users,), optional
+            The users' numbers in the whole set, if these are a part of it.
         """
         if self.user_keys is not None:
             return self.user_keys
@@ -362,7 +372,7 @@ class Ratings:
     def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item.
 
-        The choice is a function of the user's row. ids: see `draw_keys`.
+        The choice is a function of the user's row. The ids are those of `draw_keys`.
         """
         key = keyed_uniform(0, self.draw_keys(ids)[self.users], self.items)
         return self.only(rank_within_user(self, key) < count)
@@ -448,7 +458,7 @@ def _merged(
 ) -> list[npt.NDArray[Any]]:
     """Users, items, values and optional times (n_ratings,), with each pair once.
 
-    A pair gets the mean of its clamped values and its latest time. first: where each pair begins.
+    A pair gets the mean of its clamped values and its latest time. Pairs begin at `first`.
     """
     users, items, values, *times = columns
     clamped_values = values.astype(np.float64).clip(*bounds)
@@ -471,7 +481,13 @@ def rank_within_user(
 def rank_within_rows(
     starts: Any, key: npt.NDArray[np.float64]
 ) -> npt.NDArray[np.int64]:
-    """The place (n,) of each entry in its row, by ascending key. starts: (n_rows + 1,)."""
+    """The place (n,) of each entry in its row, by ascending key.
+
+    Parameters
+    ----------
+    starts : (n_rows + 1,)
+    key : (n,)
+    """
     # compiled code is loaded when first needed
     from dpmf_core.data.ranks import (
         rank_segments,

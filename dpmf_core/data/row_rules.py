@@ -51,10 +51,7 @@ class RowRules:
     def unusable(
         self, problems: Sequence[Problem], read: int
     ) -> tuple[int, Problem] | None:
-        """How many rows cannot be used, and the commonest reason, if they are more than half.
-
-        read: the number of rows.
-        """
+        """How many rows cannot be used, and the commonest reason, if over half of those read."""
         unusable = [problem for problem in problems if problem.kind in UNUSABLE]
         count = sum(problem.count for problem in unusable)
         if 2 * count <= read:

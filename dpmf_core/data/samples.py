@@ -52,8 +52,13 @@ LARGEST_SAMPLE = 1e30  # rows are squared and added up in float64
 class SampleShape:
     """The public facts about samples.
 
-    They are the number of samples and features, the (height, width) of images, and the number of
-    people. n_people: None if each row is a unit of its own.
+    Attributes
+    ----------
+    n_samples, n_features : int
+    image : tuple of int, or None
+        (height, width) of images.
+    n_people : int or None
+        The number of people; None if each row is a unit of its own.
     """
 
     n_samples: int
@@ -195,9 +200,19 @@ class Samples:
         return "person"
 
     def of_people(self, people: Any, n_people: int | None = None) -> Self:
-        """The rows with their people. Raises BadInput.
+        """The rows with their people.
 
-        n_people: declared, or one more than the highest.
+        Parameters
+        ----------
+        people : (n_samples,)
+            The number of each row's person, from 0.
+        n_people : int, optional
+            Declared; by default one more than the highest number.
+
+        Raises
+        ------
+        BadInput
+            If the people are not whole numbers, one a row, from 0 to n_people - 1.
         """
         ids = np.asarray(people)
         if ids.shape != (len(self),) or ids.dtype.kind not in "iu":
@@ -447,7 +462,7 @@ def samples_report(
     problems: tuple[Problem, ...] = (),
     assumed: tuple[str, ...] = (),
 ) -> Report:
-    """The report on documents or images. read: how many there were; by default all are kept."""
+    """The report on documents or images; by default all that were read are kept."""
     n, d = samples.X.shape
     if samples.unit == "document":
         what = ("documents", "words")

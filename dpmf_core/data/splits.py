@@ -25,9 +25,19 @@ UserNumbers = npt.NDArray[Any] | None  # users' numbers in the whole set
 def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
     """The moment of each rating: its rank in time, scaled to [0, 1).
 
-    Ranks are among all ratings if their times are known. If only their order within each user's
-    row is known, ranks are within that row. seed: breaks ties. Raises BadInput if no order is
-    known.
+    Ranks are among all ratings if their times are known. If only their order within each user's row
+    is known, ranks are within that row.
+
+    Parameters
+    ----------
+    ratings : Ratings
+    seed : int
+        Breaks ties.
+
+    Raises
+    ------
+    BadInput
+        If no order is known.
     """
     if ratings.order is None:
         raise BadInput(

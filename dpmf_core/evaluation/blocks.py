@@ -25,7 +25,15 @@ BlockQuestion = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class SplitBlock:
-    """Some users' ratings, split. ids: their numbers in the whole set (n,), ascending."""
+    """Some users' ratings, split.
+
+    Attributes
+    ----------
+    ids : (n,)
+        Their numbers in the whole set, ascending.
+    split
+        The split of their ratings.
+    """
 
     ids: Array
     split: Split
@@ -37,7 +45,10 @@ class SplitBlock:
 
 
 class InMemory:
-    """One block, whose last `make(block)` is cached. train: the part that algorithms may see."""
+    """One block, with a cache of the last `make(block)`.
+
+    Algorithms may see its part `train`.
+    """
 
     are_read_again = False  # whether each question reads all blocks again
 
@@ -54,8 +65,13 @@ class InMemory:
     ) -> list[list[Any]]:
         """The answers of each block to questions about `make(block)`, in order.
 
-        exact: answers can be added in any order without rounding, so they are added where they are
-        computed, and only the sums over all blocks are returned.
+        Parameters
+        ----------
+        make : BlockQuestion
+        questions : sequence of BlockQuestion
+        exact : bool
+            Whether answers can be added in any order without rounding. They are then added where
+            they are computed, and only the sums over all blocks are returned.
         """
         if self._last[0] is not make:
             self._last = make, make(self._block)

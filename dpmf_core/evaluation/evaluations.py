@@ -153,7 +153,7 @@ class _OfSplit:
 
 @dataclass(frozen=True)
 class RatingsEvaluation(_OfSplit):
-    """A recommender on ratings that a split held out. facts: the facts about all blocks."""
+    """A recommender on ratings that a split held out, with the facts about all blocks."""
 
     model: Recommender
     block: SplitBlock
@@ -264,7 +264,15 @@ class RatingsEvaluation(_OfSplit):
 
 @dataclass(frozen=True)
 class SampleFacts(metrics.BlockSums):
-    """The facts about samples before any model exists. rows: the sum of rows of norm 1."""
+    """The facts about samples before any model exists.
+
+    Attributes
+    ----------
+    rows : (n_features,)
+        The sum of rows of norm 1.
+    n_train, n_test : int
+    words : str
+    """
 
     rows: Array
     n_train: int

@@ -64,9 +64,19 @@ GROUPS: dict[str, BlockQuestion] = {
 
 
 class Judge:
-    """Judges models by blocks. seed: the split's, which draws the users whose lists are ranked.
+    """Judges models by blocks.
 
-    Raises BadInput if a split leaves nothing to train on or to test on.
+    Parameters
+    ----------
+    task : TaskKind
+    blocks : SplitBlocks
+    seed : int
+        The split's seed. It draws the users whose lists are ranked.
+
+    Raises
+    ------
+    BadInput
+        If a split leaves nothing to train on or to test on.
     """
 
     def __init__(self, task: TaskKind, blocks: SplitBlocks, seed: int = 0) -> None:

@@ -90,7 +90,7 @@ class ErrorsByUser:
 
     @classmethod
     def of(cls, ratings: Ratings, errors: Array) -> "ErrorsByUser":
-        """errors: prediction minus rating (n_ratings,)."""
+        """Sums over users of the errors (n_ratings,), which are prediction minus rating."""
         x = np.asarray(errors, np.float64)
         sums = (sums_by_user(ratings, each) for each in (x, np.abs(x), np.square(x)))
         return cls(np.diff(ratings.by_user), *sums)
@@ -131,7 +131,7 @@ def summed_means(history: Ratings) -> npt.NDArray[np.int64]:
 
 
 def sums_by_user(ratings: Ratings, values: Array) -> Array:
-    """The sum of each user's values, float64 (n_users,). values: (n_ratings,)."""
+    """The sum of each user's values (n_ratings,), float64 (n_users,)."""
     sums = np.zeros(ratings.n_users)
     active = np.flatnonzero(np.diff(ratings.by_user))
     if len(active):  # otherwise there is nothing to add up
@@ -170,7 +170,7 @@ def top_items(
 ) -> Array:
     """Each user's k best unrated items, best first, padded with -1: (len(users), k).
 
-    Ties go to the lower number. users: distinct ones.
+    Ties go to the lower number. The users must be distinct.
     """
     k = min(k, history.n_items)
     starts = history.by_user
@@ -200,7 +200,7 @@ def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
 
 
 def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
-    """Which items are in the half with the fewest ratings, ties by number. counts: (n_items,)."""
+    """Which items (n_items,) are in the half with the fewest ratings, ties by number."""
     rare = np.zeros(len(counts), bool)
     rare[np.argsort(counts, kind="stable")[: len(counts) // 2]] = True
     return rare
@@ -211,7 +211,12 @@ class ListSums(BlockSums):
     """Metrics of some users' lists, as sums over the users.
 
     Recall@k is |top-k and test| / min(k, |test|), and NDCG@k follows Liang et al. 2018. The recall
-    of rare items is over those who like one. listed: which items are in any list (n_items,).
+    of rare items is over those who like one.
+
+    Attributes
+    ----------
+    is_listed : (n_items,)
+        Which items are in any list.
     """
 
     n_users: int
@@ -249,7 +254,16 @@ def list_sums(
 ) -> ListSums:
     """The lists of some users, each of whom likes an item of `liked_ratings`.
 
-    rare: which items are rare (n_items,).
+    Parameters
+    ----------
+    model : Recommender
+    personal : Personal
+    history, liked_ratings : Ratings
+    users : (n,)
+    rare : (n_items,)
+        Which items are rare.
+    k : int
+        The length of a list.
     """
     n_items = liked_ratings.n_items
     k = min(k, liked_ratings.n_items)
@@ -328,8 +342,16 @@ def _ends(edges: Array) -> tuple[Array, Array]:
 def group_sums(sizes: Array, ratings: Array, squares: Array, edges: Array) -> Array:
     """The number of ratings of each group by size, and their squared errors (2, n_groups).
 
-    sizes, ratings, squares: for each user or item, its activity or popularity, its number of test
-    ratings, and the sum of their squared errors.
+    Parameters
+    ----------
+    sizes : (n,)
+        The activity of each user, or the popularity of each item.
+    ratings : (n,)
+        The number of test ratings of each.
+    squares : (n,)
+        The sum of their squared errors.
+    edges : (n_groups + 1,)
+        The edges of the groups, ascending and distinct. A single edge makes one group.
     """
     lows, _ = _ends(edges)
     group = np.searchsorted(lows[1:], sizes, side="right")

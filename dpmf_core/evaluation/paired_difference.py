@@ -9,7 +9,7 @@ CONFIDENCE = 0.95
 
 @dataclass(frozen=True)
 class PairedDifference:
-    """differences: one method's figure minus the other's, per draw, in the figure's unit."""
+    """One method's figure minus the other's, per draw, in the figure's unit."""
 
     differences: tuple[float, ...]
 

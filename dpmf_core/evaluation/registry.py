@@ -93,7 +93,7 @@ class Metric:
 
 
 def _errors(evaluation: Any, part: str, busy: bool = False) -> ErrorSums:
-    """Errors of a part's ratings. busy: only those of the busiest tenth of the users."""
+    """Errors of a part's ratings, of all users or only of the busiest tenth."""
     errors: ErrorsByUser = getattr(evaluation, part)
     if busy:
         return errors.among(evaluation.is_busy)
@@ -315,7 +315,7 @@ def questions_of(metrics: Iterable[Metric]) -> tuple[BlockQuestion, ...]:
 def figures_of(
     metrics: Iterable[tuple[str, Metric]], totals: Mapping[BlockQuestion, Any]
 ) -> dict[str, float]:
-    """The figures of these metrics that exist, by the given names. totals: the totals of `sums`."""
+    """The figures of these metrics that exist, by the given names, from the totals of `sums`."""
     figures: dict[str, float] = {}
     for name, metric in metrics:
         sums = [totals[question] for question in metric.sums]
@@ -334,9 +334,15 @@ def weak_reference(
     floors: Mapping[str, float],
     metric: Metric = METRICS["rmse"],
 ) -> str:
-    """A sentence if a method without privacy is no better than the best trivial predictor.
+    """A sentence if a method without privacy is no better than the best trivial predictor, else ''.
 
-    floors: figures of these predictors by title. '' otherwise.
+    Parameters
+    ----------
+    title : str
+    figure : float
+    floors : mapping
+        The figures of the trivial predictors by title.
+    metric : Metric
     """
     if not floors:
         return ""

@@ -191,7 +191,7 @@ class Engine:
     def _look_up(self, task: Task, data: Any) -> None:
         """Settle a task with the stored run, or let it wait for a worker.
 
-        data: their identity, or the exception from opening them.
+        The data are given by their identity, or by the exception from opening them.
         """
         with self._settling(task, "The run could not be started"):
             if isinstance(data, Exception):

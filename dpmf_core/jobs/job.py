@@ -103,7 +103,7 @@ class Task:
 class Job:
     """One caller's handle on a run or measurement; its methods are cheap.
 
-    Dropping a handle does not cancel its run. engine: the `Engine` that made it.
+    The `Engine` makes it. Dropping a handle does not cancel its run.
     """
 
     def __init__(self, engine: Any, task: Task, asker: str = "") -> None:

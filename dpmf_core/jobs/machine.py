@@ -16,8 +16,8 @@ SMALL = 1500.0  # MB, below which worker processes would leave no memory for the
 def memory(root: Path = Path("/")) -> float:
     """The memory that this process may use, in MB.
 
-    It is the machine's, or what a control group (version 1 or 2) allows. root: the root of the
-    file system, for tests.
+    It is the machine's, or what a control group (version 1 or 2) allows. Tests pass another root of
+    the file system.
     """
     whole: int = psutil.virtual_memory().total
     return min([whole, *_limits(root)]) / 1e6

@@ -91,7 +91,7 @@ class LocalPool:
 
 
 class DaskPool:
-    """The workers of a Dask scheduler, each on a machine of its own. client: Dask's."""
+    """The workers of a Dask scheduler, each on a machine of its own, by Dask's client."""
 
     folder: None = None
 

@@ -97,9 +97,20 @@ class PartialSum:
 def add_up(
     request: PartitionRequest, places: PartPlaces, sum_: Content, *contents: Content
 ) -> PartialSum:
-    """The sum over some partitions. Raises WorkerRefuses.
+    """The sum over some partitions.
 
-    contents: the questions of stored answers it needs, and of those that these need.
+    Parameters
+    ----------
+    request : PartitionRequest
+    places : PartPlaces
+    sum_ : Content
+    *contents : Content
+        The questions of stored answers that the sum needs, and of those that these need.
+
+    Raises
+    ------
+    WorkerRefuses
+        If this worker cannot answer.
     """
     reader = _PartitionReader(request, contents)
     question = _question(sum_)

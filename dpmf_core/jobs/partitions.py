@@ -62,7 +62,7 @@ class _PickledQuestion:
 
 @dataclass(eq=False)
 class _Memory:
-    """The state of all copies of a `PartitionSums`. shared: references of the pool."""
+    """The state of all copies of a `PartitionSums`, with references of the pool in `shared`."""
 
     refusals: dict[str, str] = field(default_factory=dict)
     answers: dict[Hashable, _PickledQuestion] = field(default_factory=dict)
@@ -157,7 +157,7 @@ class PartitionSums:
     ) -> Iterator[Result]:
         """Yield a question's result for each chunk, and inform the watch.
 
-        each: the number of chunks for each thread.
+        Each thread gets `each` chunks.
         """
         workers = self._fit_workers()
         n_chunks = min(n_parts, sum(workers.values()) * each)

@@ -35,9 +35,14 @@ CUTS = 101  # thresholds at which error rates are reported
 
 @dataclass(frozen=True)
 class AuditBound:
-    """epsilon is at least this, except with probability `error`. words: what was counted.
+    """epsilon is at least this, except with probability `error`.
 
-    false_alarms, misses: error rates on the judging half, from the lowest threshold to the highest.
+    Attributes
+    ----------
+    words : str
+        What was counted.
+    false_alarms, misses : tuple of float
+        Error rates on the judging half, from the lowest threshold to the highest.
     """
 
     attack: AttackKind
@@ -90,7 +95,15 @@ def epsilon_of_rates(
 ) -> Array:
     """Lower bounds on epsilon for many pairs of counts.
 
-    of: training runs without and with the canary. Each limit gets half of the error.
+    Parameters
+    ----------
+    alarms, misses : (...)
+        Counts of both errors.
+    of : (int, int)
+        Training runs without and with the canary.
+    delta : float
+    error : float
+        Each limit gets half of it.
     """
     fpr = upper_limits(of[0], error / 2)[alarms]
     fnr = upper_limits(of[1], error / 2)[misses]

@@ -59,7 +59,8 @@ class _Otherwise(Exception):  # no error, but an outcome
 class _AuditedNoise(LoggedNoise):
     """Draws the planned noise times `factor`, whatever sensitivity is claimed, and logs it.
 
-    With a log of `before`, it publishes those values again; is_whole: these are the whole plan's.
+    With a log of `before`, it publishes the log's values again. They are the whole plan's if
+    `is_whole`.
     """
 
     def __init__(

@@ -166,8 +166,13 @@ class AuditSpec(BaseModel):
 class AuditFigure(NamedTuple):
     """One epsilon of an audit.
 
-    words: with "≤" if proved, "=" if known exactly, "≥" if measured, "up to" for what could be
-    measured; "none" if there is none. What is or could be measured is rounded down.
+    Attributes
+    ----------
+    name : str
+    words : str
+        "≤" if proved, "=" if known exactly, "≥" if measured, "up to" for what could be measured,
+        and "none" without a value. What is or could be measured is rounded down.
+    meaning : str
     """
 
     name: str

@@ -30,7 +30,10 @@ STEPS = 1 << 12
 def weighted_sum(out: Array, inside: Array) -> Array:
     """The sum of weights of right answers (...).
 
-    out, inside: scores (..., n) without and with the canary, of one audit or of many.
+    Parameters
+    ----------
+    out, inside : (..., n)
+        Scores without and with the canary, of one audit or of many.
     """
     difference = inside - out
     surest_first = np.argsort(-np.abs(difference), axis=-1, kind="stable")
@@ -94,7 +97,7 @@ def _ends(pairs: int) -> tuple[Array, Array]:
 
 
 def _at_ends(pairs: int, place: Array, column: Array) -> Array:
-    """A table's column at the ends of the classes (DRAWS, CLASSES). place: where its rows are."""
+    """A table's column, with rows at `place`, at the ends of the classes (DRAWS, CLASSES)."""
     ends, order = _ends(pairs)
     values = np.empty(ends.size)
     values[order] = np.interp(ends.ravel()[order], place, column)
