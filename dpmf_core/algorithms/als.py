@@ -34,7 +34,10 @@ COLUMN_STRENGTH = 0.3  # below 1, because factors hold part of what local column
 
 
 def random_start(rng: Streams, m: int, r: int) -> Array:
-    """Random item factors (m, r) with orthonormal columns; they use no data, so cost nothing."""
+    """Random item factors (m, r) with orthonormal columns.
+
+    They use no data, so they cost nothing.
+    """
     V, _ = np.linalg.qr(rng.init.standard_normal((m, r)))
     return np.asarray(V, np.float32)
 

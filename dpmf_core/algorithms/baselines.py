@@ -335,7 +335,7 @@ class LocalBias(OffsetsAlone):
 
 
 def added_up(curator: Curator, rows: Held) -> Array:
-    """The sum of all messages (2 n_items,), whose noise is sqrt(n) times that of one."""
+    """The sum of all messages (2 n_items,); its noise is sqrt(n) times that of one message."""
     total = np.zeros(2 * curator.shape.n_items)
     for _, messages in curator.release_parts(
         Messages(), user_ranges(curator.shape), rows

@@ -1,10 +1,11 @@
 """Bayesian matrix factorisation by Gibbs sampling, without privacy [Salakhutdinov & Mnih 2008].
 
-Users and items have factors and an offset with a Gaussian prior, whose mean is linear in side
-information [Simm et al. 2015, Macau]: which items a user rated and which users rated an item, which
-Rendle, Zhang & Koren 2019 show to be worth more than a better optimiser, and public item features
-where there are any. Who rated what enters by the leading singular vectors of its matrix, scaled by
-the roots of the counts on both sides. Predictions are averaged over draws from the posterior.
+Users and items have factors and an offset with a Gaussian prior. The mean of the prior is linear in
+side information [Simm et al. 2015, Macau]: which items a user rated, which users rated an item, and
+public item features if the data have any. Rendle, Zhang & Koren 2019 show that knowing who rated
+what is worth more than a better optimiser. It enters by the leading singular vectors of its matrix,
+scaled by the roots of the counts on both sides. Predictions are averaged over draws from the
+posterior.
 """
 
 from collections.abc import Iterator
@@ -168,8 +169,9 @@ class _Draw:
 class _Side:
     """The rows of users or of items, (n, r + 1), their offset last, and their prior.
 
-    Given the rows U, features F and the prior's precision P of a row, the links B are matrix normal
-    with mean (F'F + D)^-1 F'U and covariances (F'F + D)^-1 and P^-1; given U and B, P is Wishart.
+    Given the rows U, features F and the prior's precision P of a row, the links B are matrix
+    normal. Their mean is (F'F + D)^-1 F'U, and their covariances are (F'F + D)^-1 and P^-1. Given U
+    and B, P is Wishart.
     """
 
     def __init__(self, features: Array, r: int, rng: Streams) -> None:

@@ -107,10 +107,12 @@ def weight_rows(samples: Samples, rows: Matrix, power: float = 1.0) -> Matrix:
     """Rows as they enter a sum over all: multiplied by a power of their weights.
 
     The power is 1/2 for rows that are multiplied by themselves. Rows without weights are returned
-    unchanged. The weights of a person's rows are 1 / (number of rows) and add up to 1, so |sum w x|
-    <= max |x|, |sum w x x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|: one person with any
-    number of rows moves a sum by no more than one row's bound. One row does not determine the
-    weight; all rows of a person together do.
+    unchanged.
+
+    The weights of a person's rows are 1 / (number of rows) and add up to 1. So |sum w x| <= max
+    |x|, |sum w x x^T| <= max |x|^2 and |sum w h x^T| <= max |h| |x|. One person with any number of
+    rows moves a sum by no more than one row's bound. One row does not determine the weight; all
+    rows of a person together do.
     """
     if samples.weights is None:
         return rows

@@ -1,9 +1,9 @@
-"""DPALS and Ada-DPALS: alternating least squares whose item side is released with noise.
+"""DPALS and Ada-DPALS: alternating least squares with noise on the item side, which is released.
 
 M (n_users x n_items) ~ U V^T. A user's row u solves a ridge regression on the shared V and stays
-with the user (joint DP); only the item side is released. Chien et al. 2021 [C21], Krichene et al.
-2023 [K23]. Statistics: item_systems.py. Proofs: docs/PRIVACY.md, "Item Grams" and "Item
-right-hand sides".
+with the user (joint DP). Only the item side is released. Chien et al. 2021 [C21], Krichene et al.
+2023 [K23]. Statistics: item_systems.py. Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand
+sides".
 """
 
 import itertools
@@ -272,7 +272,7 @@ class DPALS(DPALSPlan):
 
 
 class AdaDPALS(DPALS):
-    """DPALS with all ratings, in which rarer items weigh more [K23].
+    """DPALS with all ratings, where rarer items weigh more [K23].
 
     A user's weights keep the total of DPALS.
     """

@@ -206,9 +206,9 @@ class DPALSPlan(ProvenForUsers):
     def _root_entries(self, shape: Shape) -> float:
         """sqrt(min(k, items that have factors)).
 
-        A user is in no more Grams than there are, and both numbers are public. A user's k entries
-        move all Grams together by this multiple of Γᵤ², and the right-hand sides by this multiple
-        of Γᵤ Γ_M.
+        A user is in at most as many Grams as items have factors, and both numbers are public. A
+        user's k entries move all Grams together by this multiple of Γᵤ², and the right-hand sides
+        by this multiple of Γᵤ Γ_M.
         """
         return math.sqrt(min(self.ratings_per_user, self._n_kept(shape)))
 
@@ -303,9 +303,13 @@ class DPALSPlan(ProvenForUsers):
         """The level of [C21] Thm. 1.
 
         Grams and right-hand sides each have noise of sigma = sqrt(2kT(eps + ln(1/delta)))/eps per
-        unit, and k ratings of a user move them by sqrt(k) units: a multiplier of sqrt(2T(eps +
-        ln(1/delta)))/eps on each. Other releases come on top. Raises BadInput if Algorithm 1 is not
-        what is run.
+        unit, and k ratings of a user move them by sqrt(k) units. That is a multiplier of
+        sqrt(2T(eps + ln(1/delta)))/eps on each. Other releases come on top.
+
+        Raises
+        ------
+        BadInput
+            If the parameters are not those of Algorithm 1.
         """
         if (
             self.biases

@@ -1,7 +1,7 @@
 """Items by items, without privacy: EASE [Steck 2019] and Slope One [Lemire & Maclachlan 2005].
 
 EASE is a ridge regression in closed form. Every item is regressed on all others over the users'
-rows x: with P = (X^T X + lambda I)^-1 the weights are B_ij = -P_ij / P_jj, and 0 on the diagonal.
+rows x. With P = (X^T X + lambda I)^-1 the weights are B_ij = -P_ij / P_jj, and 0 on the diagonal.
 `spectral` has the private form. Weighted Slope One has mean rating differences of pairs of items.
 """
 

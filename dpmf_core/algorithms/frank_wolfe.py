@@ -144,7 +144,7 @@ class ResidualMoment(RowMoment):
 class ResidualProduct(Statistic):
     """The sum of f <a, v> a (m,) over the same rows, for a unit v.
 
-    f <= 1 keeps the norm of a user's contribution within `clip` bound^2. At clip 1 no f is below 1,
+    f <= 1 keeps the norm of a user's contribution within `clip` bound^2. At clip 1, f is always 1,
     so the sum is A^T A v. docs/PRIVACY.md, "Residual second moment times vector" and Lemma 4.
     """
 

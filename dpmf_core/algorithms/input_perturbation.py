@@ -51,7 +51,7 @@ class EveryRating(Statistic):
 
 
 class PerturbedInput(PrivateAlgorithm):
-    """An algorithm whose only release is every rating, with noise on each."""
+    """An algorithm that releases every rating with noise, and nothing else."""
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         return (EveryRating(shape.bounds),)

@@ -210,7 +210,7 @@ def content_share(
 def item_regression(F: Array, diagonal: Array, ridge: float) -> tuple[Array, Array]:
     """(probe, V), each (n_kept, K), with probe V^T = B off the diagonal.
 
-    With S = F F^T off its diagonal, `diagonal` (n_kept,) on it, and P = (S + ridge I)^-1, column j
+    S is F F^T off its diagonal and `diagonal` (n_kept,) on it, and P = (S + ridge I)^-1. Column j
     of B = I - P diag(P)^-1 regresses item j on all others. By Woodbury's identity, with D =
     diagonal - |F_j|^2 + ridge, only K x K systems are solved. At least a tenth of the diagonal is
     left to the item itself.

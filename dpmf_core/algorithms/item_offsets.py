@@ -1,7 +1,7 @@
 """Private item offsets and counts from two noisy sums (ours, after McSherry & Mironov 2009).
 
-A row holds a user's ratings, centred by the user's mean, and a constant for each rated item; both
-together are scaled to norm 1. The mean depends on which items these are, so the first sum also
+A row holds a user's ratings, centred by the user's mean, and a constant for each rated item. Both
+together are scaled to norm 1. The mean depends on which items the user rated, so the first sum also
 judges an item by the other items of its raters. The second sum is of ratings minus the first
 offsets, which removes most of that. It gives less weight to items with large counts, which are
 known by then. docs/PRIVACY.md, "Item sums and counts".

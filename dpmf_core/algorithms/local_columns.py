@@ -1,6 +1,6 @@
-"""Local columns: released or public values of items, on which each user's regression fits loadings.
+"""Local columns: released or public values of items that each user's regression fits loadings on.
 
-They cost no budget. A user's own ratings show whether they like popular items or one genre; the
+They cost no budget. A user's own ratings show whether they like popular items or one genre. The
 loadings stay with the user.
 """
 

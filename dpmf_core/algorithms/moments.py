@@ -163,7 +163,7 @@ def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
     """The direction (d,), at least 0, of a released sum of rows with noise of deviation `scale`.
 
     Coordinates (along `axes`, if given) are soft-thresholded at the least estimated risk (Donoho &
-    Johnstone 1995, SURE). Returns a direction even if nothing exceeds the noise.
+    Johnstone 1995, SURE). Even if nothing exceeds the noise, the result is a direction.
     """
     y = total if axes is None else axes @ total
     size = np.abs(y)
@@ -229,8 +229,8 @@ LEAST_SHARE = 0.05  # of a point's squared norm, along the mean row
 def residual_reach(total: Array, centre: Array, n: int) -> float:
     """The norm at which residuals of unit rows about `centre` are clipped.
 
-    It is what a row has left whose part along the centre is the mean one, by the noisy sum of n
-    rows. The root mean square of the residuals is at most that.
+    It is the norm of the residual of a row with a mean part along the centre. The mean part comes
+    from the noisy sum of n rows. The root mean square of the residuals is at most that norm.
     """
     along = float(np.clip(total @ centre / n, 0, 1))
     return max(LEAST_REACH, math.sqrt(1 - along**2))

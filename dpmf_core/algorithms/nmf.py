@@ -1,7 +1,7 @@
 """Non-negative factorisation without privacy: by scikit-learn, and with outliers separated.
 
-Saha & Imtiaz 2022 [S22] write V (D x N) = W H + R with a sample in each column; here X (N x D) ~
-H W + R, with a sample of norm 1 in each row and the components in W's rows.
+Saha & Imtiaz 2022 [S22] write V (D x N) = W H + R with a sample in each column. Here X (N x D) ~ H
+W + R, with a sample of norm 1 in each row and the components in W's rows.
 """
 
 import math

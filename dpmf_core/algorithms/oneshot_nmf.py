@@ -39,13 +39,13 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
 
     A noisy sum of the rows comes first. For documents it orders the words, and the second moment of
     the leading words is released once. For images it gives the mean row. Then the second moment of
-    the rows' residuals about it is released once; residuals are shorter and need less noise. It is
-    read along slow patterns under the mean row.
+    the rows' residuals about the mean row is released once. Residuals are shorter and need less
+    noise. This moment is read along slow patterns under the mean row.
 
     Eigenvectors above the noise (Johnstone 2001) and the mean describe a normal distribution.
     Points drawn from it, cut off at 0, are factorised by scikit-learn. The number of features or
     patterns is chosen on the released matrix, to keep the most energy above the noise. If pieces of
-    the released mean row explain more, they are the components; if almost nothing can be seen, only
+    the released mean row explain more, they are the components. If almost nothing can be seen, only
     the sum is released.
     """
 

@@ -129,8 +129,8 @@ def with_prior_means(
 def _loadings(model: Recommender, counts: Array) -> Array:
     """What an item adds to its raters' attention (n_items, k).
 
-    Of users who rate by popularity alone, every column has mean 0 and variance 1, and no two are
-    correlated.
+    Over users who rate by popularity alone, every column has mean 0 and variance 1, and the columns
+    are uncorrelated.
     """
     columns = np.column_stack([model.item_sides, model.item_offsets, np.log(counts)])
     columns = scaled(np.where(np.isfinite(columns), columns, 0.0), counts)

@@ -1,9 +1,9 @@
 """Private Frank-Wolfe on the nuclear-norm ball: Jain, Thakkar & Thakurta 2018 [J18], Alg. 1 and 2.
 
-A user's residual row is clipped to norm C, so a user moves A^T A by at most C^2 in Frobenius norm
-and A^T A v by at most C^2 for a unit v. In the source residuals are not clipped: rows of ratings
-and iterates are within L, and C is 2L.
-docs/PRIVACY.md, "Residual second moment" and "Residual second moment times vector".
+A user's residual row is clipped to norm C. So a user moves A^T A by at most C^2 in Frobenius norm,
+and A^T A v by at most C^2 for a unit v. The source does not clip residuals: rows of ratings and
+iterates are within L, and C is 2L. docs/PRIVACY.md, "Residual second moment" and "Residual second
+moment times vector".
 """
 
 import math

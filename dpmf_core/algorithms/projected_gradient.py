@@ -57,8 +57,12 @@ from dpmf_core.privacy import Budget, Event, Repeat
 class Iterate:
     """Users' rows Z_i = C_i Q^T + S_i.
 
-    C (n_users, r) are coefficients of shared orthonormal directions Q (n_items, r), and S (n_users,
-    n_items) is 0 outside the observed cells.
+    Attributes
+    ----------
+    C : (n_users, r)
+        Coefficients of shared orthonormal directions Q (n_items, r).
+    S : (n_users, n_items)
+        It is 0 outside the observed cells.
     """
 
     C: Array
@@ -300,8 +304,12 @@ def onto_l1_ball(s: Array, radius: float) -> Array:
 def project_singular_values(moment: Array, radius: float) -> tuple[Array, Array]:
     """Project a second moment (m, m) on the nuclear-norm ball.
 
-    Returns the directions (m, r) that survive, and the share of its singular value that each keeps
-    (r,).
+    Returns
+    -------
+    directions : (m, r)
+        The directions that survive.
+    shares : (r,)
+        The share of its singular value that each keeps.
     """
     squares, Q = np.linalg.eigh(moment)
     s = np.sqrt(np.maximum(squares, 0.0))

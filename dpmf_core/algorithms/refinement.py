@@ -118,8 +118,8 @@ class Sizes:
 class GradientSizes(Statistic):
     """Sums over users of four logarithms of sizes, together of norm at most sqrt(3), and of 1 (5,).
 
-    A user adds a vector of L2 norm at most 2, and may be replaced by one whose logarithms are
-    opposite; the 1 stays the same. docs/PRIVACY.md, "Gradient sizes".
+    A user adds a vector of L2 norm at most 2. If the user is replaced by another, the logarithms
+    may be opposite, and the 1 stays the same. docs/PRIVACY.md, "Gradient sizes".
     """
 
     name = "gradient sizes"

@@ -1,7 +1,7 @@
 """Every algorithm by its id: those of this package, and those of other installed packages.
 
-A package registers an algorithm through an entry point of the group `dpmf.algorithms`, whose name
-is the algorithm's id:
+A package registers an algorithm through an entry point of the group `dpmf.algorithms`. The name of
+the entry point is the algorithm's id:
 
     [project.entry-points."dpmf.algorithms"]
     toy-offsets = "toy:ToyOffsets"

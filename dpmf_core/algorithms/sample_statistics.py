@@ -131,8 +131,8 @@ def symmetrise(product: Array) -> Array:
 class LocalSides:
     """What rows compute on shared components.
 
-    Coefficients (n_rows, K) have norm at most the clip. If outliers are separated, there are also
-    the rows minus these, clipped to norm 1.
+    Coefficients (n_rows, K) have norm at most the clip. If outliers are separated, the rows minus
+    their outliers, clipped to norm 1, are a second part.
     """
 
     coefficients: Array

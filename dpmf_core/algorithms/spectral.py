@@ -1,9 +1,9 @@
 """The spectral recommender (ours): eigenvectors of one noisy second moment, refined by gradients.
 
 A user's row, centred by the user's mean and by private item offsets, is weighted by item popularity
-and scaled to norm 1. The sum of a a^T is released once; its eigenvectors are free, at any rank. Its
+and scaled to norm 1. The sum of a a^T is released once. Its eigenvectors are free, at any rank. Its
 diagonal carries sampling, not taste, and is dropped after the release. Users solve local ridge
-regressions, whose prior means follow from which items they rated, and a few noisy gradients refine
+regressions with prior means that follow from which items they rated. A few noisy gradients refine
 the factors. docs/PRIVACY.md, "Item second moment", "Attention moment", "Refining gradient".
 """
 
@@ -202,7 +202,7 @@ class Spectral(ProvenForUsers):
 
     @property
     def _share(self) -> float:
-        """The share of mu^2 before the second moment: all of it if there is none."""
+        """The share of mu^2 before the second moment; 1 without a second moment."""
         if self.release == "none":
             return 1.0
         if self.biases or self.implicit:

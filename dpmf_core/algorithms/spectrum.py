@@ -75,8 +75,8 @@ class MomentNoise:
 def noise_edge(deviations: Array) -> float:
     """The largest eigenvalue of symmetric independent noise of variances s_i s_j, for large m.
 
-    For `deviations` s (m,) it is the least t sqrt(sum_j s_j / (t - s_j)) over t > max s (by the
-    Dyson equation; Ajanki, Erdos & Kruger 2017), and 2 s sqrt(m) if all are equal (Wigner).
+    For `deviations` s (m,) it is the least t sqrt(sum_j s_j / (t - s_j)) over t > max s, by the
+    Dyson equation (Ajanki, Erdos & Kruger 2017). If all are equal, it is 2 s sqrt(m) (Wigner).
     """
     largest = float(deviations.max(initial=0.0))
     if not largest:
@@ -97,7 +97,7 @@ def noise_edge(deviations: Array) -> float:
 
 
 def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spectrum:
-    """Eigenpairs above the noise of a released M (m, m), whose diagonal is set to 0.
+    """Eigenpairs above the noise of a released M (m, m). The diagonal of M is set to 0.
 
     eta^2 = w^2 - (shrinkage edge)^2, with the edge of the noise's spectrum.
     """
@@ -122,8 +122,8 @@ def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spect
 def column_space(Y: Array, column_ids: Array, most: int) -> Array:
     """Orthonormal Q (m, at most `most`): leading left singular vectors of noisy columns Y (m, c).
 
-    They are columns of a symmetric matrix whose diagonal is left out. Cells that were released
-    twice, as ij and ji, are averaged.
+    Y are columns of a symmetric matrix, without its diagonal. Cells that were released twice, as ij
+    and ji, are averaged.
     """
     Y = Y.copy()
     both = Y[column_ids]
@@ -197,9 +197,9 @@ def factor_variances(
 def least_signal(n_items: int, *, refined: bool = False) -> float:
     """n mu below which a second moment costs the offsets more than its factors bring.
 
-    It is lower if factors are refined. Chosen on MovieLens 1M and 100K and the cinema, cut to 100
-    to 3,706 items, with local columns: factors begin to pay below 850 with 100 items, at 1,000 to
-    1,200 with 400, at 1,500 to 2,000 with 1,000 to 1,700, at 2,900 with 3,706.
+    It is lower if factors are refined. It was chosen on MovieLens 1M and 100K and the cinema, cut
+    to 100 to 3,706 items, with local columns. Factors begin to pay below 850 with 100 items, at
+    1,000 to 1,200 with 400, at 1,500 to 2,000 with 1,000 to 1,700, at 2,900 with 3,706.
     """
     return float((70.0 if refined else 95.0) * n_items**0.4)
 

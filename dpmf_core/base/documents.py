@@ -101,7 +101,7 @@ def html_table(
 
 
 def notebook(template: str, **values: Any) -> str:
-    """A Jupyter notebook whose cells a template separates by `# %%` and `# %% [markdown]`.
+    """A Jupyter notebook from a template that separates cells by `# %%` and `# %% [markdown]`.
 
     Every line of a Markdown cell is a comment.
     """

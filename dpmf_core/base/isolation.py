@@ -1,9 +1,9 @@
 """The rights of a process that reads the files of strangers. Linux only.
 
-Nothing here needs privileges. `confine` takes rights away from the process that calls it, for
-good: no new privileges, no files but the named ones (Landlock, from Linux 5.13), and no new
-process, program or socket and no signal to others (seccomp, on x86_64 and aarch64). A system that
-lacks one of these does without it.
+Nothing here needs privileges. `confine` takes rights away from the process that calls it, for good.
+The process gets no new privileges and reaches no files but the named ones (Landlock, from Linux
+5.13). It starts no process or program, opens no socket and sends no signal to others (seccomp, on
+x86_64 and aarch64). A system that lacks one of these does without it.
 """
 
 import ctypes

@@ -2,8 +2,8 @@
 
 numba finds compiled code by the folder of its source, so each virtual environment and each clone
 would compile its own. Here the folder is found by the content of all kernels and by the versions of
-what compiles them. A kernel may call another file's, whose change numba does not notice; then all
-are compiled again.
+what compiles them. A kernel may call a kernel of another file, and numba does not notice a change
+of that file. So a change of any kernel compiles all of them again.
 """
 
 import functools

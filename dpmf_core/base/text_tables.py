@@ -6,7 +6,7 @@ from typing import Any
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """At most `digits` decimals; a dash if there is none."""
+    """A number with at most `digits` decimals; a dash for a missing one."""
     if value is None or (isinstance(value, float) and not math.isfinite(value)):
         return "-"
     if isinstance(value, float):

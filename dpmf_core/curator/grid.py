@@ -1,12 +1,12 @@
 """Exact sums: contributions lie on a grid so coarse that no sum over all units is rounded.
 
 A contribution is a product of f factors. Each factor is rounded towards zero to a multiple of a
-power of two, with floor((52 - ceil(log2 n)) / f) bits below the declared bound; n is the public
+power of two, with floor((52 - ceil(log2 n)) / f) bits below the declared bound. n is the public
 number of units. Every product and every partial sum over n units is then a whole number of steps
 below 2^53, which float64 holds exactly. So order, blocks, threads and machines cannot change one
-bit of a sum, and the rounding of other units' sums adds nothing to what one unit moves (Casacuberta
-et al. 2022, "Widespread underestimation of sensitivity in differentially private libraries and how
-to fix it").
+bit of a sum. The rounding of other units' sums adds nothing to what one unit moves (Casacuberta et
+al. 2022, "Widespread underestimation of sensitivity in differentially private libraries and how to
+fix it").
 
 No coordinate grows, so a proved bound on the norm stays valid after rounding.
 """

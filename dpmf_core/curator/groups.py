@@ -44,7 +44,7 @@ def members(block: Block, group: DisjointGroup) -> Block:
 class GroupStatistic(Statistic):
     """A statistic over the units of one group.
 
-    It is a sum over all units to which units of other groups add nothing, so every bound of the
+    It is a sum over all units. Units of other groups add nothing to it, so every bound of the
     statistic holds for it. docs/PRIVACY.md, "Disjoint groups of units".
     """
 

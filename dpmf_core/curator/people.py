@@ -157,7 +157,7 @@ def in_memory(data: Any, blocks: int = 1) -> Blocks:
 
 
 def split_units(tables: Mapping[str, Any], parts: Sequence[Ints]) -> list[Block]:
-    """One block for each part: ids of units, in the order in which the block numbers them."""
+    """One block for each part: ids of units, in the order of their numbers in the block."""
     n_units = next(iter(tables.values())).shape.n_units
     return [
         Block(ids, {name: rows_of(data, ids) for name, data in tables.items()}, n_units)

@@ -207,7 +207,7 @@ def _times(names: Sequence[str]) -> list[int]:
 
 
 def _likely(role: str, names: Sequence[str], plain: Sequence[str]) -> Iterator[int]:
-    """The columns whose names begin with a word of a role; for ratings, also end with one."""
+    """The columns with names that begin with a word of a role; for ratings, also end with one."""
     for word in f"{ROLE_NAMES[role]} {WORDS['beginnings'][role]}".split():
         for place, name in enumerate(names):
             ends = role == "rating" and split_name(name)[-1:] == [word]

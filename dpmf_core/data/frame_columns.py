@@ -101,7 +101,7 @@ def columns_by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
 
 
 def _readable(column: "pd.Series[Any]") -> "pd.Series[Any]":
-    """A column without signaling NaNs, which nothing can compare: they become empty cells."""
+    """A column without signaling NaNs. They cannot be compared, so they become empty cells."""
     if (
         column.dtype != object
         or pd.api.types.infer_dtype(column, skipna=False) == "string"

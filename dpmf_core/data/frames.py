@@ -394,8 +394,8 @@ def _counts(matrix: Any) -> Any:
 def _times(column: "pd.Series[Any]", keep: Flags, tally: Tally) -> Ints:
     """The times of the kept rows as whole numbers; dates become units of their type.
 
-    A time that is empty or no whole number counts as 0, the earliest, and is counted. Raises
-    BadInput on a column of another type, or in which most are such.
+    A time that is empty or not a whole number counts as 0, the earliest, and is counted. Raises
+    BadInput on a column of another type, or if most of its times are such.
     """
     cells = column[keep]
     if cells.dtype == object:

@@ -205,7 +205,7 @@ def _is_short_whole(text: str) -> bool:
 
 
 def _series(column: Any) -> "pd.Series[Any]":
-    """The cells of a column, of which equal ones have equal texts."""
+    """The cells of a column, as a series in which equal cells have equal texts."""
     if isinstance(column, list | tuple):
         column = pd.Series(column, dtype=object)  # numpy would make one type of all
     if not isinstance(column, pd.Series | pd.Index):

@@ -71,7 +71,7 @@ class ItemFeatures:
     def keeping(self, item_ids: npt.NDArray[np.int64]) -> "ItemFeatures":
         """The rows of the items under an index, in its order, with the columns that differ in them.
 
-        So nothing of other items is left.
+        Nothing of other items is left.
         """
         values = self.values[item_ids]
         columns = np.flatnonzero((values != values[:1]).any(axis=0))

@@ -244,7 +244,7 @@ class PartitionedRatings:
 
 @dataclass(frozen=True, eq=False)
 class PartitionedTable:
-    """Ratings in partitions taken as samples: a row per user, 0 where there is no rating.
+    """Ratings in partitions taken as samples: a row per user, with 0 for a missing rating.
 
     `samples.of_ratings` makes the rows.
     """

@@ -249,7 +249,7 @@ class Report:
 
     @property
     def facts(self) -> dict[str, Any]:
-        """What may leave the machine: the shape and the columns, and nothing counted in rows.
+        """What may leave the machine: the shape and the columns, but no counts of rows.
 
         Repairs are in `words`, for the screen.
         """

@@ -235,8 +235,8 @@ class Samples:
         """The weight of each row in a sum over all (n_samples,); None if rows are units.
 
         It is one over the number of non-empty rows of its person. So a person's rows together count
-        as much as one row: sums of x, of x x^T and of h x^T move by no more than one row's bound
-        when the person joins or leaves.
+        as much as one row. When the person joins or leaves, sums of x, of x x^T and of h x^T move
+        by no more than one row's bound.
         """
         if self.people is None:
             return None

@@ -170,7 +170,7 @@ def by_split(task: TaskKind, split: Split, seed: int = 0) -> Judge:
 def by_partitions(
     task: TaskKind, ratings: PartitionedRatings, how: SplitSpec, seed: int = 0
 ) -> Judge:
-    """`by_split` for ratings of which one partition is in memory at a time.
+    """`by_split` for ratings in partitions, one of which is in memory at a time.
 
     Raises BadInput on a split that looks at all ratings together.
     """

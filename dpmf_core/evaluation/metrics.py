@@ -227,7 +227,7 @@ class ListSums(BlockSums):
     is_listed: npt.NDArray[np.bool_]
 
     def mean(self, name: str) -> float | None:
-        """The mean over the users that it counts; None if there are none."""
+        """The mean over the users that it counts; None without such users."""
         if name == "rare_recall":
             count = self.n_rare
         else:

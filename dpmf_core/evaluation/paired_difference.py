@@ -47,7 +47,7 @@ class PairedDifference:
 def compare_pairs(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
     """Compare equally many figures, draw by draw.
 
-    Raises ValueError if their numbers differ or there are none.
+    Raises ValueError if the numbers of figures differ or are 0.
     """
     if not first:
         raise ValueError("There is nothing to compare: no draw has finished.")

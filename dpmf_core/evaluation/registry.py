@@ -77,7 +77,7 @@ class Metric:
 
     @property
     def floor(self) -> str:
-        """The id under which the figure of the trivial predictor is stored, if there is one."""
+        """The id under which the figure of the trivial predictor is stored, if it is computed."""
         return f"trivial_{self.id}"
 
     @property
@@ -202,7 +202,7 @@ RMSE, MAE, COUNT, COVERAGE = map(attrgetter, ("rmse", "mae", "count", "coverage"
 
 
 def mean_over_lists(name: str) -> Callable[[ListSums], float | None]:
-    """The mean of a metric over users; None also if there are too few items for such lists."""
+    """The mean of a metric over users; None also with too few items for such lists."""
     return lambda sums: sums.mean(name) if len(sums.is_listed) >= LIST_LENGTH else None
 
 

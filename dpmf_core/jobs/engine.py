@@ -1,9 +1,9 @@
 """Compute runs and measurements: one queue and a few worker processes.
 
-Asking returns at once. A run in the store is done; a run that is being computed for another
-requester is shared; the rest waits its turn. Only this process writes to the store: a worker hands
-its run back. So a worker that is killed while writing leaves nothing, and a run is stored once for
-everyone who asked for it.
+Asking returns at once. A run in the store is done. A run that is being computed for another
+requester is shared. Any other run waits its turn. Only this process writes to the store: a worker
+hands its run back. So a worker that is killed while writing leaves nothing, and a run is stored
+once for everyone who asked for it.
 """
 
 import atexit

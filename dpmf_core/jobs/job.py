@@ -52,7 +52,7 @@ def identity(work: Computation, stamp: Any) -> str:
 
 
 def is_own_data(work: Computation) -> bool:
-    """Whether the work is on an uploaded file, whose runs the shared store never holds."""
+    """Whether the work is on an uploaded file. The shared store never holds runs on one."""
     data = getattr(work, "data", None)
     return data is not None and is_own(data.id)
 

@@ -56,7 +56,7 @@ def _own(root: Path) -> list[str]:
 
 
 def _number(path: Path) -> int | None:
-    """The number in a file; None if there is no such file, or it says "max"."""
+    """The number in a file; None if the file is missing or says "max"."""
     try:
         return int(path.read_text())
     except (OSError, ValueError):

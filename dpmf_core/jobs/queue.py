@@ -18,10 +18,10 @@ IDLE = -100
 
 
 class Queue:
-    """Tasks from the request until their workers, `n_workers` of them, have finished with them.
+    """Tasks from the request until their workers have finished with them.
 
-    It is not thread-safe: the engine calls it under its lock. The asker '' stands for nobody
-    in particular and has no limits.
+    There are `n_workers` workers. A queue is not thread-safe: the engine calls it under its lock.
+    The asker '' is unnamed and has no limits.
     """
 
     def __init__(self, n_workers: int, limits: Limits) -> None:
@@ -156,7 +156,7 @@ class Queue:
     def ahead(self, task: Task) -> int:
         """Count the waiting tasks that start before this one.
 
-        A task whose data are still being opened comes after all of them.
+        A task waits behind all of them while its data are being opened.
         """
         if task in self._running:
             return 0

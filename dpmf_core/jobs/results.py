@@ -73,7 +73,7 @@ class KnownRuns:
         self._remembered: OrderedDict[str, Task] = OrderedDict()
 
     def stored(self, key: str) -> Run | None:
-        """A stored run; None if there is none, or it is damaged."""
+        """A stored run; None if the run is not stored or is damaged."""
         run = self._cached_runs.get(key)
         if run is None or not self._store.has(key):
             try:

@@ -89,12 +89,19 @@ def coefficients(
 
 
 def basis(A: Array, B: Array, W: Array, passes: int) -> Array:
-    """Descend on 1/2 tr(W^T A W) - tr(W^T B) from W (K, D), row by row.
+    """Descend on 1/2 tr(W^T A W) - tr(W^T B) from W, row by row.
 
-    Entries stay at least 0 and rows in the unit ball. A (K, K) is positive semi-definite, B (K, D).
-    In one row the objective is a multiple of a squared distance, so a row's optimum is the
-    projection of its unconstrained one (Cichocki & Phan 2009); the fixed points are those of
-    projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
+    Entries stay at least 0 and rows in the unit ball. In one row the objective is a multiple of a
+    squared distance, so a row's optimum is the projection of its unconstrained one (Cichocki & Phan
+    2009). The fixed points are those of projected gradient (Saha & Imtiaz 2022, Alg. 1, W step).
+
+    Parameters
+    ----------
+    A : (K, K)
+        Positive semi-definite.
+    B : (K, D)
+    W : (K, D)
+    passes : int
     """
     W = W.copy()
     flat = 1e-9 * float(np.trace(A))

@@ -1,12 +1,12 @@
 """Least squares of many rows at once by a few steps of conjugate gradients. No privacy here.
 
 The method is Hestenes & Stiefel 1952. Takács, Pilászy & Tikk 2011, "Applications of the conjugate
-gradient method for implicit feedback collaborative filtering", use it in alternating least squares:
-where each row starts from its last solution, few steps do. A step costs (entries) r, an exact
-solution (entries) r^2 + r^3.
+gradient method for implicit feedback collaborative filtering", use it in alternating least squares.
+Each row starts from its last solution there, so few steps suffice. A step costs (entries) r, an
+exact solution (entries) r^2 + r^3.
 
 A row's factors are gathered once, side by side, and stay in the processor's second cache over its
-steps; those of a very long row are gathered piece by piece at every step. Every row is computed the
+steps. Those of a very long row are gathered piece by piece at every step. Every row is computed the
 same way whatever the chunk, so results do not depend on the number of threads.
 """
 

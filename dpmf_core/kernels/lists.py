@@ -92,7 +92,7 @@ def _highest(row, high, higher):  # type: ignore[no-untyped-def]
 
 @compile_kernel
 def _bound(higher, k):  # type: ignore[no-untyped-def]
-    """A score that k of the groups reach and few more; -inf if there are fewer than k."""
+    """A score that k of the groups reach and few more; -inf with fewer than k groups."""
     low = np.float32(np.inf)
     top = NONE
     numbers = 0

@@ -343,12 +343,15 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
 def of_group(event: Event, size: int) -> Event:
     """The same releases for a group of `size` units that are added, removed or replaced together.
 
-    Each unit moves a statistic by at most its sensitivity whatever was released before, so the
+    Each unit moves a statistic by at most its sensitivity, whatever was released before. So the
     group moves it by at most `size` times as much, and the noise multiplier is divided by `size`. A
     density that one unit changes by at most e^(1/z) changes by at most e^(size/z).
 
-    Raises UnsupportedEvent for thresholded names: a name that no unit brings above the threshold
-    alone may pass it when all of the group bring it.
+    Raises
+    ------
+    UnsupportedEvent
+        For thresholded names. A name that no unit brings above the threshold alone may pass it when
+        all of the group bring it.
     """
     if not size >= 1:
         raise ValueError(f"A group must have at least 1 unit. Got {size}.")

@@ -436,7 +436,7 @@ def account_of(
 
 
 def _key_of_rows(data: Private) -> tuple[str, ...]:
-    """The key to which accounts of one owner are joined whose data have the same rows."""
+    """The key that joins the accounts of one owner on data with the same rows."""
     if not data.row_digest:
         return ()
     _, separator, owner = data.account.partition(OWNED_BY)

@@ -46,14 +46,14 @@ class Certainty:
     epsilon, delta : float
         Those of the releases together.
     exception : float or None
-        The probability of a case in which the attacker becomes more certain, at most; None if it is
-        not known, as of a private selection of which only the price is known.
+        A bound on the probability that the attacker becomes more certain. None if it is not known,
+        for example if only the price of a private selection is known.
     unit : str
         The privacy unit.
     relation
         Which data sets are neighbours.
     noise : str
-        The noise for which the exception was computed.
+        The noise that the exception was computed for.
     """
 
     epsilon: float

@@ -258,8 +258,9 @@ def read_ledger(path: Path) -> "Event | DpEvent":
 def require_joint_factors(ledger: Ledger) -> None:
     """Raise ValueError unless Lemma 8 proves every joint factor of a ledger.
 
-    A release with one needs a companion release of its own, of the same kind and on the same
-    groups, whose noise is small enough. The factor then covers it: docs/PRIVACY.md, "Lemmas", 8.
+    A release with a joint factor needs a companion release of its own. The companion must be of the
+    same kind, on the same groups, and have small enough noise. The factor then covers the release:
+    docs/PRIVACY.md, "Lemmas", 8.
     """
     for name in {leaf.companion for leaf, _ in ledger if leaf.companion}:
         claims = [entry for entry in ledger if entry[0].companion == name]
@@ -278,7 +279,7 @@ def require_joint_factors(ledger: Ledger) -> None:
 
 
 def _most_noise(leaf: Mechanism) -> float:
-    """The largest noise multiplier of companions next to which a joint factor holds."""
+    """The largest noise multiplier that companions of a joint factor may have."""
     gain = leaf.joint_factor**2 / 2 - 1
     if gain < 0:
         return 0.0
@@ -289,7 +290,7 @@ def _most_noise(leaf: Mechanism) -> float:
 
 
 def _is_companion(other: Mechanism, leaf: Mechanism) -> bool:
-    """Whether a release is a companion next to which a leaf's joint factor holds."""
+    """Whether a leaf's joint factor holds next to this release."""
     return (
         type(other) is type(leaf)
         and other.statistic == leaf.companion

@@ -17,11 +17,14 @@ class FailingGaussian(Gaussian, ABC):
     The probability is at most `failure_probability`. With u the unit that is added, the release is
     a function of a Gaussian release and of a coin. The coin shows "failed" with probability p <=
     failure_probability if u takes part, and never if u does not. So the release costs no more than
-    both together: the Gaussian noise, and a loss that is infinite with probability p and log(1 - p)
-    otherwise (with u against without), or -log(1 - p) (without u against with). If one unit
-    replaces another, each has a coin.
+    the Gaussian noise and the coin together. The coin's loss, with u against without, is infinite
+    with probability p and log(1 - p) otherwise. Without u against with, it is -log(1 - p). If one
+    unit replaces another, each has a coin.
 
-    Raises ValueError unless failure_probability is above 0 and below 1.
+    Raises
+    ------
+    ValueError
+        Unless `failure_probability` is above 0 and below 1.
     """
 
     failure_probability: float = 0.0
@@ -67,10 +70,10 @@ class ThresholdedCounts(FailingGaussian):
 
     Names that too few units bring stay unknown. Every unit spreads a vector of L2 norm at most 1
     over at most `most` names: 1 / sqrt(t) on each of its t names. Names that only this unit brings
-    must not show. If t of its names are unknown to all others, each has a count of at most
-    1 / sqrt(t), and one of them shows with probability at most 1 - Phi((T - 1 / sqrt(t)) /
-    sigma)^t. The threshold T makes that at most `failure_probability` for every t from 1 to `most`
-    (Gopi, Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020, section 5; sensitivity 1).
+    must not show. If t of its names are unknown to all others, each of them has a count of at most
+    1 / sqrt(t). One of them shows with probability at most 1 - Phi((T - 1 / sqrt(t)) / sigma)^t.
+    The threshold T makes that at most `failure_probability` for every t from 1 to `most` (Gopi,
+    Gulhane, Kulkarni, Shen, Shokouhi & Yekhanin 2020, section 5; sensitivity 1).
     """
 
     mechanism: ClassVar[str] = "thresholded Gaussian"

@@ -83,7 +83,7 @@ def gaussian_epsilon(mu: float, delta: float) -> float:
 
 @functools.lru_cache(1024)
 def gaussian_mu(epsilon: float, delta: float) -> float:
-    """The largest mu whose mechanism is (epsilon, delta)-DP."""
+    """The largest mu of an (epsilon, delta)-DP Gaussian mechanism."""
     from scipy.optimize import brentq
 
     target = math.log(delta)

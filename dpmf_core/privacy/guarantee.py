@@ -1,4 +1,4 @@
-"""What may be claimed about a run, and in which words."""
+"""What may be claimed about a run, and how the claim is worded."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace

@@ -59,11 +59,14 @@ class Mechanism(ABC):
         both as far as their factors say; with `joint_factor` the sum of both squares is a bound.
         `normal_form` drops it if the companion was not released.
     groups : int
-        The number of disjoint groups of units on each of which this is released once. A unit is in
-        one group, so the cost is that of one release.
+        The number of disjoint groups of units. This is released once on each. A unit is in one
+        group, so the cost is that of one release.
 
-    Raises ValueError unless the first three are finite and above 0 and `groups` is a whole number
-    of at least 1; only some kinds allow more than 1.
+    Raises
+    ------
+    ValueError
+        Unless the first three are finite and above 0 and `groups` is a whole number of at least 1.
+        Only some kinds allow more than 1.
     """
 
     noise_multiplier: float
@@ -357,7 +360,7 @@ class Laplace(AdditiveNoise):
 
     @staticmethod
     def delta_alone(z: float, epsilon: float) -> float:
-        """The mass by which one density exceeds e^epsilon times the other.
+        """The mass of one density above e^epsilon times the other.
 
         It lies between both centres and up to where the loss falls below epsilon.
         """

@@ -349,7 +349,7 @@ def _real(part: Array) -> Array:
     """Convert whole numbers to float64, because noise cast to them would be cut off.
 
     The type would also tell counts from an empty sum (np.bincount of nothing is integer). Raises
-    PlanViolation on float32, in which rounding moves a sum by more than one user may.
+    PlanViolation on float32, because rounding there moves a sum by more than one user may.
     """
     if part.dtype.kind == "f" and part.dtype != np.float64:
         raise PlanViolation(

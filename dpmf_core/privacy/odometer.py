@@ -3,8 +3,8 @@
 Without a budget the total is the composition of what was drawn. With one the account is a privacy
 filter under fully adaptive composition: a release enters if the sum of mu^2 stays at or below the
 budget's mu^2 (Smith & Thakurta 2022). Gaussian releases enter exactly. A release of pure epsilon
-enters by the smallest mu whose trade-off curve lies below its own: both meet at the symmetric point
-a = 1 / (1 + e^epsilon), and a convex curve lies below its chords.
+enters by the smallest mu with a trade-off curve below its own. Both curves meet at the symmetric
+point a = 1 / (1 + e^epsilon), and a convex curve lies below its chords.
 """
 
 import functools
@@ -112,7 +112,7 @@ class Charge:
 
     @property
     def shows_raw_errors(self) -> bool:
-        """Whether it is of a run, whose errors on the raw data are shown.
+        """Whether it is of a run that shows its errors on the raw data.
 
         A private selection and a release of errors show noisy ones alone, and a run that trains on
         all ratings has none.
@@ -407,7 +407,7 @@ class AccountEntry:
 class AccountLine:
     """Equal charges together: their number, their first and last time, the epsilons of one and all.
 
-    The epsilons are None if there is none for a row of the data.
+    The epsilons are None if the charges have no epsilon for a row of the data.
     """
 
     title: str

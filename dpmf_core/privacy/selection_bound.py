@@ -1,7 +1,7 @@
 """A Gaussian release that costs at least as much as a private selection, at every epsilon.
 
-The price of a selection holds at one delta (`selection`). An account with a budget adds up mu^2, so
-it needs the smallest mu whose Gaussian profile lies above a bound on the selection's profile
+The price of a selection holds at one delta (`selection`). An account with a budget adds up mu^2. So
+it needs the smallest mu with a Gaussian profile above a bound on the selection's profile
 everywhere. docs/PRIVACY.md, "A selection as one Gaussian release", has the proof of each step.
 """
 
@@ -151,8 +151,8 @@ class _Bound:
 def _by_chords(eps: Doubles, logs: Doubles) -> Doubles:
     """The bound at each epsilon by that at larger ones: chords between -e and e.
 
-    A profile of 1 - e^-e (1 - b) at -e and of b at e lies below b + (1 - b) (e^e - x) / (e^e + 1)
-    at x = e^epsilon between them.
+    A profile is 1 - e^-e (1 - b) at -e and b at e. At x = e^epsilon between them it lies below b +
+    (1 - b) (e^e - x) / (e^e + 1).
     """
     values = np.minimum(np.exp(logs), 1.0)
     gaps = eps[:, None] - eps

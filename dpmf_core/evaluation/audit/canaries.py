@@ -2,9 +2,9 @@
 
 A training run is watched from outside, by everything it shares, and from inside, by what it
 released. It is replayed on the other data set with the same releases, so every release's exact
-statistic is known in both. That gives the likelihood ratio of what was seen, which no attack on the
-releases beats (Neyman & Pearson), and the realised mu: how far the statistics moved in units of the
-noise that was drawn.
+statistic is known in both. That gives two figures. One is the likelihood ratio of what was seen; no
+attack on the releases beats it (Neyman & Pearson). The other is the realised mu: how far the
+statistics moved, in units of the noise that was drawn.
 """
 
 import math

@@ -1,10 +1,10 @@
 """Small simulated data sets for audits, in pairs that differ by a canary.
 
-An adversary may choose all data and knows everything except the noise, including public starts. So
-besides an ordinary data set with one unusual unit there are data sets that exhaust the
-sensitivities: everyone rates along one pattern or against it, so every step of a factorisation
-keeps that pattern as its direction, and the canary lies along it. Replays choose the pair that is
-attacked (`canaries.AttackTarget.choose`).
+An adversary may choose all data and knows everything except the noise, including public starts. One
+data set is ordinary, with one unusual unit. The others exhaust the sensitivities: everyone rates
+along one pattern or against it. Every step of a factorisation then keeps that pattern as its
+direction, and the canary lies along it. Replays choose the pair that is attacked
+(`canaries.AttackTarget.choose`).
 """
 
 from dataclasses import dataclass

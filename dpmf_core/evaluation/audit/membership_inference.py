@@ -1,10 +1,10 @@
 """Membership inference as a measurement: a lower bound on epsilon for any registered algorithm.
 
 An audit trains many times on a small simulated set, half of the runs with a canary. One attack
-looks at all that is shared, projected on the direction in which both kinds of runs differ; the
-other at the releases in the ledger, by their likelihood ratio. Tests on both (`bounds`) share the
-5% in which a bound may be wrong. Next to the bounds stands what the canary lost: how far it moved
-the releases in units of their noise, which a replay shows without sampling error.
+looks at all that is shared, projected on the direction in which both kinds of runs differ. The
+other looks at the releases in the ledger, by their likelihood ratio. Tests on both (`bounds`) share
+the 5% chance that a bound is wrong. Next to the bounds stands what the canary lost: how far it
+moved the releases in units of their noise. A replay shows that without sampling error.
 """
 
 import math

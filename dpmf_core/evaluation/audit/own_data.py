@@ -2,11 +2,11 @@
 
 The simulated data sets of `canary_data` exhaust the sensitivities, so an attack there shows most.
 Here the rest of the data are real. The canary is one of their people, removed, or one more person
-whose row is the worst of a few. The loss holds for these data only: another row, or other people in
+with the worst of a few rows. The loss holds for these data only: another row, or other people in
 the data, may lose more, up to the proved epsilon.
 
 Everything is computed from raw rows, repeatedly, with noise that a seed reproduces. It is for the
-holder of the data. It is not a release, enters no account and is stored nowhere: sharing it, or
+holder of the data. It is not a release, enters no account and is stored nowhere. Sharing it, or
 choosing by it, reveals something about these people that no epsilon bounds.
 """
 

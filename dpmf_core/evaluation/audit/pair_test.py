@@ -3,12 +3,12 @@
 The attack says which is which by the larger score, and how sure it is by the difference of the
 scores. Pairs are ordered by that difference, the surest first, and cut into classes of equal size.
 A right answer counts `CLASSES` in the first class, one less in the next, down to 1. A tie is a
-wrong answer. docs/PRIVACY.md, "The pair test", proves that no mu-GDP run reaches a larger sum than
-the ideal attack, in distribution: a mu under which the ideal attack reaches the observed sum with
-probability at most `error` is ruled out.
+wrong answer.
 
-The ideal attack's sum is simulated from its exact law. The upper limit of the simulated probability
-is used, so the simulation errs once in 10^6.
+docs/PRIVACY.md, "The pair test", proves that no mu-GDP run reaches a larger sum than the ideal
+attack, in distribution. So a mu is ruled out if the ideal attack reaches the observed sum under it
+with probability at most `error`. The ideal attack's sum is simulated from its exact law. The upper
+limit of the simulated probability is used, so the simulation errs once in 10^6.
 """
 
 import functools
@@ -46,7 +46,7 @@ def weighted_sum(out: Array, inside: Array) -> Array:
 
 
 def mu_at_least(total: int, pairs: int, error: float) -> float:
-    """The lower bound on mu from right answers in a number of pairs whose weights sum to `total`.
+    """The lower bound on mu if the weights of right answers in a number of pairs sum to `total`.
 
     It holds except with probability `error`.
     """
@@ -109,8 +109,8 @@ def _reaching(pairs: int, place: int) -> Array:
     """The number of simulated sums of the ideal attack at mu = place STEP that reach each total.
 
     `above(u)` is the probability that Z is positive and |Z| among its largest u. The surest m_1,
-    then m_2, ... of n absolute values end at the order statistics of uniform numbers, whose gaps
-    are gamma variables; between two of them all values are independent.
+    then m_2, ... of n absolute values end at the order statistics of uniform numbers. The gaps of
+    these are gamma variables. Between two of them all values are independent.
     """
     theta = place * STEP / math.sqrt(2)
     sizes = _sizes(pairs)
