@@ -237,8 +237,9 @@ class MomentTimesSubspace(Statistic):
     """The second moment times Q (n_kept, K) with orthonormal columns.
 
     A user adds f a (a^T Q), of Frobenius norm f ||a|| ||Q^T a|| <= `clip`, with f <= 1. At clip 1,
-    f is always 1. `rounding` is the largest norm by which the grid moves f Q^T a. docs/PRIVACY.md,
-    "Second moment times subspace" and Lemma 3.
+    f is always 1. `rounding` is the largest norm by which the grid moves f Q^T a.
+
+    docs/PRIVACY.md, "Second moment times subspace" and Lemma 3.
     """
 
     clip: float
