@@ -187,7 +187,10 @@ def plan_by_level(
 ) -> Callable[[float], privacy.Event]:
     """The plan of an algorithm with this kind of noise, as a function of its level.
 
-    Raises BadInput if the noise cannot be drawn.
+    Raises
+    ------
+    BadInput
+        If the noise cannot be drawn.
     """
     if noise is privacy.NoiseKind.CONTINUOUS:
         return lambda level: algorithm.plan(shape, level)

@@ -103,8 +103,11 @@ class ALS(Algorithm):
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Recommender]:
         """The model after each step.
 
-        Raises BadInput if the ratings are in parts and the least squares of all items would take
-        too much memory.
+        Raises
+        ------
+        BadInput
+            If the ratings are in parts and the least squares of all items would take too much
+            memory.
         """
         if curator.has_rows:
             yield from self.alternate(curator.rows, rng)

@@ -417,7 +417,10 @@ class Algorithm(BaseModel):
     def source_level(self, shape: Any, budget: Budget) -> float:
         """The level of the source's own calibration for a nominal budget.
 
-        Raises BadInput if the source has none.
+        Raises
+        ------
+        BadInput
+            If the source has no calibration.
         """
         raise BadInput(
             f"{self.title} has no calibration from its source. Use --calibration exact."

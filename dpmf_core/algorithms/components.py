@@ -87,7 +87,13 @@ def matrix_on_grid(X: Matrix, n_units: int, factors: int = 1) -> Matrix:
 
 
 def dense(samples: Samples) -> Array:
-    """Rows of norm 1 as a dense array, float32. Raises BadInput beyond 1 GB."""
+    """Rows of norm 1 as a dense array, float32.
+
+    Raises
+    ------
+    BadInput
+        If the array would exceed 1 GB.
+    """
     n, d = samples.X.shape
     if n * d > MOST_CELLS:
         raise BadInput(

@@ -42,8 +42,10 @@ def noise_level(epsilon: float, delta: float, row_bound: RowBound) -> float:
 def source_level(budget: Budget, row_bound: RowBound) -> float:
     """`noise_level` for a run's budget.
 
-    Raises BadInput if epsilon is above 2 ln(1/delta), for which the source states no noise [J18,
-    Alg. 1, input].
+    Raises
+    ------
+    BadInput
+        If epsilon is above 2 ln(1/delta). The source states no noise for it [J18, Alg. 1, input].
     """
     if budget.epsilon > (largest := -2 * math.log(budget.delta)):
         raise BadInput(

@@ -79,7 +79,11 @@ class Registry(Mapping[str, type[Algorithm]]):
     def find(self, name: str) -> type[Algorithm]:
         """The algorithm of this id.
 
-        Raises BadInput, which lists the known ids or names the problem of the package.
+        Raises
+        ------
+        BadInput
+            If the id is unknown. The message lists the known ids or names the problem of the
+            package.
         """
         if name in self:
             return self[name]
@@ -94,7 +98,12 @@ class Registry(Mapping[str, type[Algorithm]]):
 
         It replaces an algorithm that was added before under its id. Worker processes do not have
         it, and a stored run is found by id and version, so give data in memory: their runs are not
-        stored. Raises BadInput if it is not an algorithm, or its id is taken.
+        stored.
+
+        Raises
+        ------
+        BadInput
+            If the class is not an algorithm, or its id is taken.
         """
         if problem := _problem(kind, getattr(kind, "id", "")):
             raise BadInput(

@@ -82,7 +82,12 @@ def render(template: str, **values: Any) -> str:
     template
         Its name in `dpmf_core/base/templates`; the ending is html, svg, md, yaml or notebook.
     values
-        The template's variables. Raises `jinja2.UndefinedError` if one is missing.
+        The template's variables.
+
+    Raises
+    ------
+    jinja2.UndefinedError
+        If a variable is missing.
     """
     language = template.rpartition(".")[2]
     return _environment(language).get_template(template).render(**values)

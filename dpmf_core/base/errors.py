@@ -182,7 +182,13 @@ def explain(
 
 
 def checked(model: type[Model], owner: str, parts: Mapping[str, Any]) -> Model:
-    """Make a pydantic model of its fields. Raises BadInput with sentences about `owner`."""
+    """Make a pydantic model of its fields.
+
+    Raises
+    ------
+    BadInput
+        If a field is not valid. The message has sentences about `owner`.
+    """
     from pydantic import ValidationError
 
     try:

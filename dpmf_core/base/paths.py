@@ -50,7 +50,13 @@ def create_folder(folder: Path) -> Path:
 
 
 def usable(folder: Path) -> Path:
-    """Create a folder if it is missing. Raises BadInput if it cannot be written."""
+    """Create a folder if it is missing.
+
+    Raises
+    ------
+    BadInput
+        If the folder cannot be written.
+    """
     try:
         with tempfile.TemporaryFile(dir=create_folder(folder)):
             return folder
@@ -177,7 +183,13 @@ def require_parent(path: Path, option: str) -> None:
 
 
 def write_whole(path: Path, content: str | bytes) -> None:
-    """Write a file completely or not at all. Raises BadInput if it cannot be written."""
+    """Write a file completely or not at all.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be written.
+    """
     # short, however long the name is
     aside = path.with_name(f".dpmf.{secrets.token_hex(8)}")
     try:

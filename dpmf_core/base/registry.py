@@ -18,7 +18,13 @@ Row = TypeVar("Row")
 
 
 def by_id(entries: Iterable[Entry]) -> dict[str, Entry]:
-    """The entries by their ids, in their order. Raises ValueError if two have the same id."""
+    """The entries by their ids, in their order.
+
+    Raises
+    ------
+    ValueError
+        If two entries have the same id.
+    """
     entries_by_id: dict[str, Entry] = {}
     for entry in entries:
         if entry.id in entries_by_id:

@@ -184,7 +184,11 @@ def _origins() -> dict[str, tuple[Any, str]]:
 def read() -> Settings:
     """Read the settings.
 
-    Raises BadInput, which names the file, the setting, what is allowed and what was found.
+    Raises
+    ------
+    BadInput
+        If a setting is not valid. The message names the file, the setting, what is allowed and what
+        was found.
     """
     origins = _origins()
     values = {name: value for name, (value, _) in origins.items()}
@@ -200,7 +204,13 @@ def read() -> Settings:
 
 @functools.lru_cache(1)
 def settings() -> Settings:
-    """The settings of this process, read on first use. Raises BadInput."""
+    """The settings of this process, read on first use.
+
+    Raises
+    ------
+    BadInput
+        As `read`.
+    """
     return read()
 
 

@@ -53,7 +53,13 @@ def open_file(
 
 
 def layout(db: sqlite3.Connection, file: Path, newest: int) -> int:
-    """The layout of a file. Raises BadInput if a newer version wrote it."""
+    """The layout of a file.
+
+    Raises
+    ------
+    BadInput
+        If a newer version wrote the file.
+    """
     number = int(db.execute("PRAGMA user_version").fetchone()[0])
     if number > newest:
         raise BadInput(

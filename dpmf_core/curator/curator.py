@@ -51,7 +51,10 @@ class NoisyCurator:
     def scale(self, statistic: Statistic) -> float:
         """The public noise scale of the next planned release of a statistic.
 
-        Raises PlanViolation if none is planned.
+        Raises
+        ------
+        PlanViolation
+            If no release of it is planned.
         """
         leaf = self._noise.next_release(statistic.name, group_of(statistic))
         return leaf.noise_multiplier * leaf.sensitivity
@@ -59,7 +62,11 @@ class NoisyCurator:
     def release(self, statistic: Statistic, *shared: Any) -> Array:
         """The sum over all units with its planned noise, entered in the ledger.
 
-        Raises PlanViolation.
+        Raises
+        ------
+        PlanViolation
+            If the plan does not hold the release, the sum is not finite, or a stored state was
+            computed from rows of another group.
         """
         self._require_one_group(statistic, shared)
         exact = self._finite_total(statistic, shared)
@@ -73,7 +80,10 @@ class NoisyCurator:
     ) -> Iterator[tuple[Range, Array]]:
         """One release, recorded now and returned range by range, for sums too large to hold.
 
-        Raises PlanViolation.
+        Raises
+        ------
+        PlanViolation
+            As `release`.
         """
         self._require_one_group(statistic, shared)
         pen = self._pen(statistic, statistic.size(self.shape, *shared))
@@ -98,7 +108,12 @@ class NoisyCurator:
     def padded_count(self, statistic: Statistic, *shared: Any) -> int | None:
         """The noisy number of the planned `PaddedCount`, which can replace the true one.
 
-        None if it is below the true one; then the run must stop. Raises PlanViolation.
+        It is None if the noisy number is below the true one. Then the run must stop.
+
+        Raises
+        ------
+        PlanViolation
+            If the plan does not hold the count.
         """
         self._require_planned(statistic)
         count = int(self._total(statistic, shared)[0])
@@ -110,7 +125,10 @@ class NoisyCurator:
     def cells(self) -> Cells:
         """Which items each user rated, without the values.
 
-        Raises PlanViolation unless the run's guarantee assumes that this is public.
+        Raises
+        ------
+        PlanViolation
+            Unless the run's guarantee assumes that this is public.
         """
         if CELLS_ARE_PUBLIC not in self._assumptions:
             raise PlanViolation("Which items were rated is private in this run.")
@@ -222,10 +240,20 @@ class OpenCurator(NoisyCurator):
         return self._total(statistic, shared)
 
     def sample(self, name: str) -> tuple[float, Callable[[tuple[int, ...]], Array]]:
-        """Open a planned posterior sample, whose density comes from exact sums.
+        """Open a planned posterior sample with a density from exact sums.
 
-        The sums are never released. Returns the noise multiplier and a source of standard normals
-        of a shape. Raises PlanViolation.
+        The sums are never released.
+
+        Returns
+        -------
+        noise_multiplier : float
+        normals : callable
+            A source of standard normals of a given shape.
+
+        Raises
+        ------
+        PlanViolation
+            If the plan does not hold the sample.
         """
         multiplier = self._noise.next_release(name).noise_multiplier
         return multiplier, self._noise.sampler(name)

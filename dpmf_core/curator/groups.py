@@ -90,7 +90,10 @@ class GroupStep:
 def on_groups(release: Event, of: int) -> Event:
     """One planned release on each of `of` disjoint groups.
 
-    Raises ValueError if the mechanism does not allow it.
+    Raises
+    ------
+    ValueError
+        If the mechanism does not allow releases on groups.
     """
     assert isinstance(release, Mechanism)
     return replace(release, groups=of)
@@ -130,7 +133,10 @@ class GroupCurator:
 def on_disjoint_groups(curator: Any, of: int) -> list[GroupCurator]:
     """A curator for each of `of` disjoint groups of a curator's units, in order.
 
-    Raises PlanViolation if the units are not users with ratings.
+    Raises
+    ------
+    PlanViolation
+        If the units are not users with ratings.
     """
     if not isinstance(curator.shape, Shape):
         raise PlanViolation("Only users with ratings can be split into groups.")

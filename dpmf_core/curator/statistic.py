@@ -35,7 +35,13 @@ class Block:
     n_units: int
 
     def checked(self) -> "Block":
-        """The block itself. Raises OutsideDomain on rows that no proof covers."""
+        """The block itself.
+
+        Raises
+        ------
+        OutsideDomain
+            On rows that no proof covers.
+        """
         for rows in self.tables.values():
             rows.check_domain()
         return self

@@ -24,7 +24,13 @@ def is_database(text: str) -> bool:
 
 
 def path_of(text: str) -> Path:
-    """Convert text to a path. Raises BadInput on text that no system accepts as one."""
+    """Convert text to a path.
+
+    Raises
+    ------
+    BadInput
+        On text that no system accepts as one.
+    """
     path = Path(text)
     try:
         path = path.expanduser()
@@ -40,8 +46,12 @@ def path_of(text: str) -> Path:
 def split(address: str) -> tuple[str, dict[str, str]]:
     """The path or id of an address, and all that is declared after its '?'.
 
-    A file's own name may have a question mark. Raises BadInput if a fact is declared twice with
-    different values.
+    A file's own name may have a question mark.
+
+    Raises
+    ------
+    BadInput
+        If a fact is declared twice with different values.
     """
     marks = [place for place, letter in enumerate(address) if letter == "?"]
     end = marks[0] if marks else len(address)
@@ -138,7 +148,13 @@ def _refuse_another(name: str, before: str, text: str) -> None:
 
 
 def written(name: str, fact: Any) -> str:
-    """The text of a fact's value: one for all ways to write it. Raises BadInput."""
+    """The text of a fact's value: one for all ways to write it.
+
+    Raises
+    ------
+    BadInput
+        If the value is against the fact's rule.
+    """
     return _text(value({name: _text(fact)}, name))
 
 

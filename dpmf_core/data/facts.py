@@ -165,7 +165,13 @@ FACTS = {**RATING_FACTS, **TABLE_FACTS, **SAMPLE_FACTS, "encoding": ENCODING}
 
 
 def value(facts: Mapping[str, str], name: str, default: Any = None) -> Any:
-    """The value of one fact, or the default. Raises BadInput."""
+    """The value of one fact, or the default.
+
+    Raises
+    ------
+    BadInput
+        If the text is against the fact's rule.
+    """
     if name not in facts:
         return default
     fact = FACTS[name]

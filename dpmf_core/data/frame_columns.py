@@ -30,7 +30,13 @@ def is_frame(data: Any) -> bool:
 
 
 def frame_of(data: Any) -> pd.DataFrame:
-    """A table of any library, or numpy arrays, as a pandas frame. Raises BadInput."""
+    """A table of any library, or numpy arrays, as a pandas frame.
+
+    Raises
+    ------
+    BadInput
+        If the table cannot be read.
+    """
     if isinstance(data, pd.DataFrame):
         return data
     if isinstance(data, tuple | np.ndarray):
@@ -78,7 +84,13 @@ def _frame_of_arrays(data: Any) -> pd.DataFrame:
 
 
 def columns_by_role(frame: pd.DataFrame, columns: Mapping[str, str]) -> Columns:
-    """The frame's column of each role, as given ("": none) or by its name. Raises BadInput."""
+    """The frame's column of each role, as given ("": none) or by its name.
+
+    Raises
+    ------
+    BadInput
+        As `chosen_columns`, and if several columns have the name of a role's column.
+    """
 
     def advice(names: Mapping[str, str]) -> str:
         rename = {brief(name): role for role, name in names.items()}
@@ -117,8 +129,12 @@ def _readable(column: "pd.Series[Any]") -> "pd.Series[Any]":
 def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
     """The pairs of a data frame, or of an array (n, 2) of users and items.
 
-    The result has the columns user and item, and `ratings` (n,) as the column rating. Raises
-    BadInput if columns are missing or the lengths differ.
+    The result has the columns user and item, and `ratings` (n,) as the column rating.
+
+    Raises
+    ------
+    BadInput
+        If columns are missing or the lengths differ.
     """
     if is_frame(data):
         frame = frame_of(data)
@@ -145,7 +161,13 @@ def pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
 
 
 def whole_pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFrame:
-    """The pairs of `pairs_of`. Raises BadInput also if a cell of a user or an item is empty."""
+    """The pairs of `pairs_of`.
+
+    Raises
+    ------
+    BadInput
+        As `pairs_of`, and if a cell of a user or an item is empty.
+    """
     pairs = pairs_of(data, ratings)
     for role in ROLES[:2]:
         column = pairs[role]

@@ -68,7 +68,10 @@ class Preparation(BaseModel):
 def prepared(samples: Samples, how: Preparation) -> Samples:
     """Choose rows, then a vocabulary, then weights; plant outliers last.
 
-    Raises BadInput if a step does not suit the data.
+    Raises
+    ------
+    BadInput
+        If a step does not suit the data.
     """
     if how.most_samples is not None and how.most_samples < len(samples):
         order = np.argsort(keyed_uniform(0, np.arange(len(samples))), kind="stable")

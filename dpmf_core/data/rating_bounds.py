@@ -55,7 +55,10 @@ def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]
 def interaction_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
     """The bounds of data without ratings, where each row counts as 1.
 
-    Raises BadInput if other bounds are declared.
+    Raises
+    ------
+    BadInput
+        If other bounds are declared.
     """
     if bounds is not None and tuple(bounds) != INTERACTIONS:
         raise BadInput(

@@ -173,7 +173,10 @@ class Ratings:
         Ratings that are not finite are dropped, others are clamped to the bounds, and duplicates
         become their mean (with the latest order).
 
-        Raises BadInput if ids are outside the declared shape or the bounds are not an interval.
+        Raises
+        ------
+        BadInput
+            If ids are outside the declared shape or the bounds are not an interval.
         """
         u = _ids(users)
         i = _ids(items)
@@ -429,7 +432,13 @@ def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
 
 
 def often_rated(counts: npt.NDArray[Any], least: int) -> npt.NDArray[np.int64]:
-    """The items with a count of at least `least`. Raises BadInput if there are none."""
+    """The items with a count of at least `least`.
+
+    Raises
+    ------
+    BadInput
+        If no item has that count.
+    """
     item_ids = np.flatnonzero(counts >= least)
     if not item_ids.size:
         raise BadInput(

@@ -143,8 +143,11 @@ class Samples:
     ) -> Self:
         """Check a table of samples.
 
-        Raises BadInput unless it holds numbers from 0 to 1e30; the message names the first row and
-        column that does not.
+        Raises
+        ------
+        BadInput
+            Unless the table holds numbers from 0 to 1e30. The message names the first row and
+            column that does not.
         """
         from scipy.sparse import csr_array
 

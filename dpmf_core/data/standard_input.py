@@ -16,7 +16,10 @@ FILE = "standard-input.csv"  # the content tells the format, whatever the ending
 def file_of_standard_input() -> Path:
     """All of standard input in a file that only this user can read, until this process ends.
 
-    Raises BadInput if standard input is a terminal, closed or empty.
+    Raises
+    ------
+    BadInput
+        If standard input is a terminal, closed or empty.
     """
     if sys.stdin is None or sys.stdin.isatty():
         raise BadInput(

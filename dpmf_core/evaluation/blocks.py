@@ -107,7 +107,10 @@ class _Asking:
 class InPartitions:
     """Partitions of ratings, each split as it is read.
 
-    Raises BadInput on a split that looks at all users' ratings together.
+    Raises
+    ------
+    BadInput
+        On a split that looks at all users' ratings together.
     """
 
     are_read_again = True

@@ -172,7 +172,10 @@ def by_partitions(
 ) -> Judge:
     """`by_split` for ratings in partitions, one of which is in memory at a time.
 
-    Raises BadInput on a split that looks at all ratings together.
+    Raises
+    ------
+    BadInput
+        On a split that looks at all ratings together.
     """
     return Judge(task, InPartitions(ratings, how, seed, table=task == "table"), seed)
 
@@ -195,7 +198,13 @@ def suits(kind: type[Algorithm], data: Any, name: str) -> None:
 
 
 def undivided(kind: type[Algorithm], data: Any, name: str) -> NoJudge:
-    """`NoJudge` for training on all the data. Raises BadInput as `suits`."""
+    """`NoJudge` for training on all the data.
+
+    Raises
+    ------
+    BadInput
+        As `suits`.
+    """
     suits(kind, data, name)
     if kind.task == "samples" and isinstance(data, Ratings | PartitionedRatings):
         return NoJudge(

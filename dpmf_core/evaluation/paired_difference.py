@@ -47,7 +47,10 @@ class PairedDifference:
 def compare_pairs(first: Sequence[float], second: Sequence[float]) -> PairedDifference:
     """Compare equally many figures, draw by draw.
 
-    Raises ValueError if the numbers of figures differ or are 0.
+    Raises
+    ------
+    ValueError
+        If the numbers of figures differ or are 0.
     """
     if not first:
         raise ValueError("There is nothing to compare: no draw has finished.")

@@ -294,7 +294,13 @@ CURVES = {
 
 
 def find(metric_id: str) -> Metric:
-    """The metric of this id. Raises BadInput, which lists the known ones."""
+    """The metric of this id.
+
+    Raises
+    ------
+    BadInput
+        If the id is unknown. The message lists the known ones.
+    """
     return registry.find(METRICS, metric_id, "metric")
 
 

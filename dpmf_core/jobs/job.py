@@ -187,7 +187,16 @@ class Job:
     def result(self, timeout: float | None = None) -> Any:
         """The finished Run, or a measurement's result.
 
-        Raises BadInput, Cancelled, RuntimeError when it failed, TimeoutError.
+        Raises
+        ------
+        TimeoutError
+            If it is not finished after `timeout` seconds.
+        Cancelled
+            If it was cancelled.
+        BadInput
+            If its input was refused.
+        RuntimeError
+            If it failed.
         """
         if not self._has_left and not self._task.settled.wait(timeout):
             raise TimeoutError(f"The run is not finished after {timeout} s.")

@@ -99,7 +99,13 @@ class DaskPool:
         self._client = client
 
     def workers(self) -> dict[str, int]:
-        """The workers, after waiting for the first. Raises BadInput."""
+        """The workers, after waiting for the first.
+
+        Raises
+        ------
+        BadInput
+            If the scheduler has no worker.
+        """
         try:
             self._client.wait_for_workers(1, timeout=PATIENCE)
         except TimeoutError:
@@ -184,7 +190,11 @@ Pool = LocalPool | DaskPool
 def dask_client(where: str, data_id: str, public: bool) -> Any:
     """A Dask client; certificates are named in Dask's own settings.
 
-    Raises BadInput, also if exact sums of private data would travel unencrypted.
+    Raises
+    ------
+    BadInput
+        If `where` is not an address, exact sums of private data would travel unencrypted,
+        certificates are missing, or the scheduler does not answer.
     """
     if not ADDRESS.fullmatch(where):
         raise BadInput(

@@ -124,7 +124,13 @@ def add_up(
 
 
 def hold(request: PartitionRequest, places: PartPlaces, *contents: Content) -> None:
-    """Store the last question's result with some partitions. Raises WorkerRefuses."""
+    """Store the last question's result with some partitions.
+
+    Raises
+    ------
+    WorkerRefuses
+        If this worker cannot answer.
+    """
     reader = _PartitionReader(request, contents)
     key = list(request.answers)[-1]
     with single_threaded_blas:

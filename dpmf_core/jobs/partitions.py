@@ -95,7 +95,10 @@ class PartitionSums:
     ) -> Any:
         """See `Folding.fold`.
 
-        Raises BadInput if no worker has the same code and data, or workers are lost repeatedly.
+        Raises
+        ------
+        BadInput
+            If no worker has the same code and data, or workers are lost repeatedly.
         """
         question = self._ask(ratings, fold, None, keys)
         n_parts = len(ratings.parts)
@@ -122,7 +125,13 @@ class PartitionSums:
         make: Beside,
         keys: Iterable[Hashable],
     ) -> None:
-        """See `Folding.hold`. Raises as `fold`."""
+        """See `Folding.hold`.
+
+        Raises
+        ------
+        BadInput
+            As `fold`.
+        """
         question = self._memory.answers[key] = self._ask(ratings, make, key, keys)
         self._retry(lambda: list(self._map(hold, question, len(ratings.parts), CHUNKS)))
 

@@ -85,7 +85,13 @@ class KnownRuns:
         return run
 
     def keep(self, run: Run, owner: str) -> None:
-        """Store a run. Raises BadInput if the disk refuses."""
+        """Store a run.
+
+        Raises
+        ------
+        BadInput
+            If the disk refuses.
+        """
         self._store.put(run, owner)
         self._cached_runs.pop(run.key, None)
         if (most := settings().most_runs) is not None:

@@ -199,14 +199,23 @@ class Worker:
         theirs.close()
 
     def send(self, *message: Any) -> None:
-        """Send a message, from any thread. Raises OSError if the worker has died."""
+        """Send a message, from any thread.
+
+        Raises
+        ------
+        OSError
+            If the worker has died.
+        """
         with self._sending:
             self.connection.send(message)
 
     def call(self, function: Callable[..., Any], *arguments: Any) -> Any:
         """What a function returns or raises there, while it computes nothing else.
 
-        Raises EOFError and OSError if the worker dies.
+        Raises
+        ------
+        EOFError, OSError
+            If the worker dies.
         """
         self.send("call", next(_numbers), function, arguments)
         return self.connection.recv()[1]
@@ -273,7 +282,13 @@ class WorkerThread(threading.Thread):
                 log.exception("A callback failed at the end of a run.")
 
     def ready(self) -> Worker:
-        """The worker, started if necessary. Raises Cancelled once it is closed."""
+        """The worker, started if necessary.
+
+        Raises
+        ------
+        Cancelled
+            Once the worker is closed.
+        """
         with self._starting:
             if self._is_closed:
                 raise Cancelled

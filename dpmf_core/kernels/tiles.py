@@ -205,12 +205,16 @@ def add_triangle(rows, count, sums):  # type: ignore[no-untyped-def]
 def factorise(gram):  # type: ignore[no-untyped-def]
     """Replace the upper triangle of a positive definite matrix (r, r) by U of U' U.
 
-    r is a multiple of `WIDTH`. The rest is overwritten. Returns False if the matrix is not positive
-    definite in this precision.
+    r is a multiple of `WIDTH`. The rest is overwritten.
 
     Four rows at a time: subtract the part of the rows above in their panel, factorise their own
     square, and multiply the rest by its inverse. A panel, as high as a tile is wide, is then
     subtracted from all rows below.
+
+    Returns
+    -------
+    bool
+        False if the matrix is not positive definite in this precision.
     """
     r = len(gram)
     width = WIDTH * 4 // gram.itemsize

@@ -42,7 +42,13 @@ LEDGERS = ("ledger", "release")  # parts of a charge that are stored as rows
 
 
 def accounts_file() -> Path:
-    """The accounts' file in the data folder. Raises BadInput if there is an older one."""
+    """The accounts' file in the data folder.
+
+    Raises
+    ------
+    BadInput
+        If an earlier version left an accounts' file in the cache folder.
+    """
     file = data_folder() / FILE
     old_file = cache_folder() / FILE
     if old_file != file and old_file.is_file():
@@ -54,7 +60,10 @@ def accounts_file() -> Path:
 def open_file(file: Path) -> Iterator[sqlite3.Connection]:
     """Open a file under SQLite's write lock and commit at the end.
 
-    Raises BadInput if the file cannot be opened, read by this version, or written.
+    Raises
+    ------
+    BadInput
+        If the file cannot be opened, read by this version, or written.
     """
 
     def refusal(reason: str) -> str:

@@ -180,7 +180,12 @@ def zcdp(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
     """The smallest known rho for which the event is rho-zCDP (Bun & Steinke 2016).
 
     Gaussian noise has rho = mu^2 / 2 (Prop. 1.6), pure epsilon-DP epsilon^2 / 2 (Prop. 1.4), and
-    rho adds up (Lemma 1.7). Raises UnsupportedEvent on releases that may fail.
+    rho adds up (Lemma 1.7).
+
+    Raises
+    ------
+    UnsupportedEvent
+        On releases that may fail.
     """
     rho = 0.0
     for leaf, count in normal_form(event):

@@ -226,8 +226,11 @@ class Account:
     def reserve(self, charge: Charge) -> Iterator[NoisePermit]:
         """Charge in full, permit drawing, and settle to what was drawn.
 
-        Raises BadInput if the budget does not allow the charge or the account cannot be written;
-        then nothing is drawn.
+        Raises
+        ------
+        BadInput
+            If the budget does not allow the charge or the account cannot be written. Then nothing
+            is drawn.
         """
         name = secrets.token_hex(16)
         entry = self.enter(charge, name)

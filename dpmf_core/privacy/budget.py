@@ -85,7 +85,13 @@ class Budget(BaseModel):
 
     @property
     def mu(self) -> float:
-        """The budget's Gaussian-DP parameter. Raises BadInput if delta is 0."""
+        """The budget's Gaussian-DP parameter.
+
+        Raises
+        ------
+        BadInput
+            If delta is 0.
+        """
         if not self.delta:
             raise BadInput(NEEDS_DELTA)
         return gaussian_mu(self.epsilon, self.delta)

@@ -71,7 +71,10 @@ def _leaves(event: Event, times: int) -> Iterable[tuple[Mechanism, int]]:
 def on_grids(event: Event) -> Event:
     """Replace all Gaussian noise of an event by discrete noise.
 
-    Raises UnsupportedEvent on any other mechanism.
+    Raises
+    ------
+    UnsupportedEvent
+        On any other mechanism.
     """
     return event_of((_on_grid(leaf), count) for leaf, count in normal_form(event))
 
@@ -142,7 +145,10 @@ def needed_fields(kind: type[Mechanism]) -> list[str]:
 def event_of_rows(rows: Iterable[Mapping[str, Any]]) -> Event:
     """Read an event from ledger rows.
 
-    Raises ValueError if a mechanism is unknown or a field is missing or out of range.
+    Raises
+    ------
+    ValueError
+        If a mechanism is unknown or a field is missing or out of range.
     """
     return Sequence(tuple(_event_of_row(row) for row in rows))
 

@@ -77,8 +77,10 @@ def _leaf(leaf: Mechanism, relation: Relation) -> "DpEvent":
 def from_dp_event(event: "DpEvent") -> Event:
     """Convert an event of `dp_accounting`: composed Gaussian and Laplace noise.
 
-    Raises UnsupportedEvent on other kinds and on releases without noise; `dp_event_epsilon`
-    accounts those.
+    Raises
+    ------
+    UnsupportedEvent
+        On other kinds and on releases without noise. `dp_event_epsilon` accounts those.
     """
     from dp_accounting import dp_event as kinds
 
@@ -187,7 +189,13 @@ def _to_json(value: Any) -> Any:
 
 
 def dp_event_from_json(content: Mapping[str, Any]) -> "DpEvent":
-    """Read an event from the JSON of `dp_event_to_json`. Raises BadInput."""
+    """Read an event from the JSON of `dp_event_to_json`.
+
+    Raises
+    ------
+    BadInput
+        If the kind of an event is unknown, or an event cannot be made of its fields.
+    """
     from dp_accounting import dp_event as kinds
 
     kinds_by_name = {kind.__name__: kind for kind in kinds.DpEvent.__subclasses__()}
@@ -220,8 +228,12 @@ def read_ledger(path: Path) -> "Event | DpEvent":
     """Read from a JSON file what was released.
 
     The file holds ledger rows under "ledger", as `fit --json` and `account --json` write them, or
-    an event of `dp_accounting` under "dp_event". Raises BadInput on anything else, and on a joint
-    factor that no proof covers.
+    an event of `dp_accounting` under "dp_event".
+
+    Raises
+    ------
+    BadInput
+        On anything else, and on a joint factor that no proof covers.
     """
     try:
         content = json.loads(path.read_text("utf-8"))

@@ -102,7 +102,10 @@ def gaussian_mu(epsilon: float, delta: float) -> float:
 def mu(event: Event, relation: Relation = Relation.ADD_REMOVE) -> float:
     """The Gaussian-DP parameter of a ledger of Gaussian releases.
 
-    Raises UnsupportedEvent on any other leaf.
+    Raises
+    ------
+    UnsupportedEvent
+        On any other release.
     """
     total = 0.0
     for leaf, count in normal_form(event):

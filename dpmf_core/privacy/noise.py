@@ -105,7 +105,12 @@ class Noise:
     ) -> Mechanism:
         """The next planned release of a statistic on a group; its noise multiplier is public.
 
-        Equal releases are taken together. Raises PlanViolation if none is left.
+        Equal releases are taken together.
+
+        Raises
+        ------
+        PlanViolation
+            If no such release is left.
         """
         for (leaf, of), count in self._rest.items():
             if leaf.statistic == statistic and of == group and count > 0:
@@ -201,7 +206,13 @@ class Noise:
         return ids[order], noisy[order]
 
     def padded_count(self, statistic: str, count: int) -> int:
-        """A noisy number of units for the next planned `PaddedCount`. Raises PlanViolation."""
+        """A noisy number of units for the next planned `PaddedCount`.
+
+        Raises
+        ------
+        PlanViolation
+            If the plan does not hold the count.
+        """
         leaf = self._failing(statistic, PaddedCount)
         noisy = self._open(leaf, 1).vector(np.array([float(count)]))
         return max(1, math.ceil(float(noisy[0]) + leaf.padding))
@@ -218,7 +229,12 @@ class Noise:
     def sampler(self, statistic: str) -> Callable[[tuple[int, ...]], Array]:
         """A source of standard normals of a shape, for the next planned posterior sample.
 
-        Taking it records the sample. Raises PlanViolation.
+        Taking it records the sample.
+
+        Raises
+        ------
+        PlanViolation
+            If the plan does not hold the sample.
         """
         leaf = self.next_release(statistic)
         if not isinstance(leaf, PosteriorSample):

@@ -124,7 +124,10 @@ def _fill(words, sigma, out, first):  # type: ignore[no-untyped-def]
 def discrete_gaussian(raw: Any, sigma: int, out: Ints) -> None:
     """Fill `out` (int64) with independent draws from the 64-bit words that `raw(count)` gives.
 
-    Raises ValueError unless sigma is whole, from 1 to 2^46.
+    Raises
+    ------
+    ValueError
+        Unless sigma is whole, from 1 to 2^46.
     """
     if not (isinstance(sigma, int) and 1 <= sigma <= LARGEST):
         raise ValueError(

@@ -340,7 +340,10 @@ def _total_square(charges: Iterable[Charge], relation: Relation) -> float:
 def remaining(charges: Sequence[Charge], budget: AccountBudget) -> float:
     """The largest epsilon, at the budget's delta, of Gaussian releases that still fit a budget.
 
-    Raises BadInput if the charges hold noise that the budget cannot add up.
+    Raises
+    ------
+    BadInput
+        If the charges hold noise that the budget cannot add up.
     """
     square = budget.mu**2 - _total_square(_in_one_unit(charges), budget.relation)
     return gaussian_epsilon(math.sqrt(max(square, 0.0)), budget.delta)

@@ -205,7 +205,13 @@ def mixture(
 
 
 def derivative(shape: str, mean: float) -> Callable[[Doubles], Doubles]:
-    """f' of the number of trials, on [0, 1]. Raises ValueError on an unknown distribution."""
+    """f' of the number of trials, on [0, 1].
+
+    Raises
+    ------
+    ValueError
+        On an unknown distribution.
+    """
     if shape == "poisson":
         return lambda u: mean * np.exp(mean * (u - 1))
     if shape == "binomial":

@@ -75,7 +75,10 @@ def pairs(
 ) -> tuple[Pair, ...]:
     """The ordinary pair first, then pairs for an algorithm whose public start uses `start`.
 
-    Raises BadInput if samples are asked to differ by a rating.
+    Raises
+    ------
+    BadInput
+        If samples are to differ by a rating.
     """
     check(algorithm, unit)
     if algorithm.task == "samples":

@@ -106,7 +106,13 @@ class AuditSpec(BaseModel):
 
     @classmethod
     def parse(cls, **parts: Any) -> "AuditSpec":
-        """A checked specification. Raises BadInput with the first problem."""
+        """A checked specification.
+
+        Raises
+        ------
+        BadInput
+            If the specification is not valid. The message names the first problem.
+        """
         spec = checked(cls, "the audit", parts)
         algorithms.refuse_budget([spec.algorithm], epsilon=spec.epsilon)
         return spec
@@ -128,7 +134,10 @@ class AuditSpec(BaseModel):
     def target(self, shape: Any) -> canaries.AttackTarget:
         """What is attacked, for data of this shape.
 
-        Raises BadInput if the algorithm cannot have the fault, or takes a budget and gets none.
+        Raises
+        ------
+        BadInput
+            If the algorithm cannot have the fault, or takes a budget and gets none.
         """
         find(FAULTS, self.fault, "fault")
         kind = algorithms.find(self.algorithm)
@@ -234,7 +243,13 @@ class Audit:
         return "\n\n".join(parts)
 
     def to_dict(self) -> dict[str, Any]:
-        """The audit as JSON has it. Raises BadInput if it was computed from raw private rows."""
+        """The audit as JSON has it.
+
+        Raises
+        ------
+        BadInput
+            If the audit was computed from raw private rows.
+        """
         if self.is_raw:
             raise BadInput(FOR_THE_SCREEN)
         tests = [
@@ -425,7 +440,10 @@ def attack(
 ) -> Audit:
     """Train on both data sets of a pair in turn, and judge.
 
-    Raises Cancelled when `stopped` returns true.
+    Raises
+    ------
+    Cancelled
+        When `stopped` returns true.
     """
     kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]] = (
         [],
