@@ -19,7 +19,7 @@ from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
 Parameters = dict[str, Any]  # of an algorithm, by name
 INSIDE = 1 - 1e-6  # keeps a clipped row inside its bound after rounding
 MOST_ITEMS = 12_000  # for an item x item matrix held in full: 1.2 GB
-# parameters of a method without noise are those for a budget with almost no noise
+# a method without noise takes the parameters for a budget with almost no noise
 ALMOST_NO_NOISE = Budget(epsilon=1000.0, delta=1e-6)
 
 
@@ -275,7 +275,7 @@ class Recommender(Model):
 
     def predict(self, personal: Personal, users: Array, items: Array) -> Array:
         """Predicted ratings (len(users),), float32, within bounds."""
-        if not self.has_factors:  # nothing that takes compiled code
+        if not self.has_factors:  # this needs no compiled code
             a = personal.offsets
             b = np.asarray(self.item_offsets, np.float32)
             predictions = np.float32(self.centre) + a[users] + b[items]

@@ -245,7 +245,7 @@ class OwnContent(UserMean):
 # adds them up and continues as private biases do; their second sum takes a second message.
 
 AT_ONCE = 1 << 22  # numbers in messages that are held together
-MOST = 4_000_000_000  # numbers in all messages, for which drawing noise takes a minute
+MOST = 4_000_000_000  # numbers in all messages; drawing their noise takes a minute
 
 
 @dataclass(frozen=True)

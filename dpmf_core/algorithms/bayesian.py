@@ -95,7 +95,7 @@ class PosteriorDraws(Recommender):
         at_prior = _products(
             prior, np.column_stack([V, self.draw_offsets[:, draw]]), history
         )
-        # in coordinates in which the prior's covariance is the identity
+        # in coordinates that make the prior's covariance the identity
         root = np.linalg.cholesky(np.linalg.inv(self.precisions[draw])).astype(
             np.float32
         )

@@ -102,8 +102,8 @@ def private_offsets(curator: Curator, biases: bool) -> tuple[Array, Array | None
 class DPSGD(ProvenForUsers):
     """Gradient descent on item factors by noisy sums of clipped gradients; user factors are local.
 
-    With u_i the ridge solution and e_i the residuals of user i, the user's gradient with respect to
-    V has rows e_ij u_i: norm ||e_i|| ||u_i||, clipped to C.
+    u_i is the ridge solution and e_i the residuals of user i. The user's gradient with respect to V
+    has rows e_ij u_i. It has norm ||e_i|| ||u_i|| and is clipped to C.
     """
 
     id = "dp-sgd"

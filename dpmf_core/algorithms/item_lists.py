@@ -194,8 +194,8 @@ def content_share(
 ) -> float:
     """How much of a moment M (n_kept, n_kept; diagonal 0) `content` adds to the spectrum.
 
-    It is the least-squares coefficient, off the diagonal, of M - Q eta Q^T on Y Y^T, where Y is
-    content minus its part along popularity; at least 0.
+    It is the least-squares coefficient, off the diagonal, of M - Q eta Q^T on Y Y^T, and at least
+    0. Y is content minus its part along popularity.
     """
     Y = content - np.outer(along, along @ content)
     L = moment_spectrum.Q * np.sqrt(moment_spectrum.eta)

@@ -327,7 +327,7 @@ def _weights(counts: Array) -> Array:
     """Weights of items (n_items,) by their counts.
 
     Their mean square over ratings is 1, so most users scale their rows as they would without
-    weights, and a count in the second sum is the first sum's times the weight.
+    weights. A count in the second sum is the first sum's times the weight.
     """
     weights = 1 / np.sqrt(counts / counts.mean() + POPULAR)
     return np.asarray(weights / math.sqrt(np.average(weights**2, weights=counts)))

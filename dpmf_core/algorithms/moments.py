@@ -14,7 +14,7 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.data.samples import SampleShape
 from dpmf_core.kernels import components as kernel
 
-EDGE = 1.0  # in noise's largest eigenvalues, below which nothing can be told from noise
+EDGE = 1.0  # in units of the noise's largest eigenvalue; what is below looks like noise
 CANDIDATES = 12  # numbers of leading axes to try
 MOST_FEATURES = 4096  # of a second moment that is held in full: 134 MB
 

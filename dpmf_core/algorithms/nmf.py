@@ -21,7 +21,9 @@ from dpmf_core.curator import Held, OpenCurator
 from dpmf_core.data.samples import Matrix
 from dpmf_core.kernels import components as kernel
 
-MOST_FEATURES = 4_000  # whose second moment is held, if the rows are not in one memory
+MOST_FEATURES = (
+    4_000  # of a second moment that is held if the rows are not in one memory
+)
 TOGETHER = 10  # iterations between two checks of the objective
 COMPONENTS: Any = parameter(
     8, "components K", "number of components (topics)", (1, 512)

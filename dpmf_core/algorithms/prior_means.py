@@ -1,7 +1,7 @@
 """Users' prior means, linear in which items they rated, from one noisy second moment (ours).
 
 In a user's own regression, factors and loadings have prior mean 0. Which items a user rated says
-something about them before any rating is read (SVD++, Koren 2008), and released factors, columns,
+something about them before any rating is read (SVD++, Koren 2008). Released factors, columns,
 offsets and counts already say what kind of items those are. A user's attention is the sum of these
 over the rated items, divided by the root of their number. Only the regression of users' sides on
 their attention is learned from private data: from the second moment of rows that hold both.

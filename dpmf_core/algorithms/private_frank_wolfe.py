@@ -109,9 +109,9 @@ class DPFW(ProvenForUsers, FrankWolfe):
         """Defaults from n, m and mu(epsilon, delta).
 
         `signal` = n mu / m is what all users give an item over the noise of one release. More
-        signal supports more steps and a wider clip. The ball grows with the steps: a step of kappa
+        signal supports more steps and a wider clip. The ball grows with the steps. A step of kappa
         / T beyond 0.045 carries active users far past their target, and the next step only takes it
-        back. Constants were chosen on MovieLens 1M; if all users rate in the same way, as in
+        back. Constants were chosen on MovieLens 1M. If all users rate in the same way, as in
         low-rank data, the true nuclear norm is better.
         """
         if budget is None:

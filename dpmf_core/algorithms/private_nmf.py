@@ -44,7 +44,7 @@ PAID_STARTS: dict[str, Statistic] = {
     "mean-row": SampleSum(),
     "private-svd": SampleMoment(),
 }
-SURE = 1.0  # noise deviations by which steps must improve on the pieces of the mean row
+SURE = 1.0  # noise deviations that steps must gain over the pieces of the mean row
 Start = Literal["random", "mean-row", "private-svd", "nndsvd"]
 # the moment's share of a step's mu² at the noises of [S22, section 3.2], by Delta_B; Delta_A = 2/N
 SHARES = {"2/N": 0.5, "4/N": 0.8}

@@ -38,7 +38,7 @@ EVEN_NOISE = 0.75  # below such a mu privacy's noise prevails over that of sampl
 FEW_ITEMS = 512  # the same where that noise prevails
 PRIOR = 0.5  # variance of factors, in that of the start
 LEAST_LEFT = 0.25  # of a user's ratings, as degrees of freedom
-VARIANCE_RATIOS = (0.1, 10.0)  # the range in which variances are corrected
+VARIANCE_RATIOS = (0.1, 10.0)  # the range of corrections of variances
 
 
 @dataclass(frozen=True)
@@ -191,11 +191,11 @@ def refinement_plan(level: float, share: float, steps: int) -> Event:
 def recommended_refinement(shape: Shape, signal: float, steps: int) -> dict[str, float]:
     """Recommend steps by the signal n mu that all users give for each item.
 
-    A second moment finds factors; gradients measure few of them better, and offsets too. The more
-    signal an item has, the more gradients find below the edge of the noise; beyond a mu of 2 most
-    noise is from sampling. Many items have many eigenvalues of noise near the edge: where privacy's
-    noise prevails, which is equal for all items, or items are very many, the edge stays near 1.
-    Chosen on MovieLens 1M and 100K, the low-rank set and the cinema.
+    A second moment finds factors. Gradients measure few of them better, and offsets too. The more
+    signal an item has, the more gradients find below the edge of the noise. Beyond a mu of 2 most
+    noise is from sampling. Many items have many eigenvalues of noise near the edge. The noise of
+    privacy is equal for all items. Where it prevails, or items are very many, the edge stays near
+    1. Constants were chosen on MovieLens 1M and 100K, the low-rank set and the cinema.
     """
     m = shape.n_items
     shrinkage = min(0.9, max(0.8, 0.75 + m / min(signal, 2 * shape.n_users)))

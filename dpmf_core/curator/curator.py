@@ -40,7 +40,7 @@ class NoisyCurator:
         self._assumptions = assumptions
         self._run = uuid.uuid4().hex
         self._number = 0
-        # the group whose rows made each stored state
+        # each stored state comes from the rows of this group
         self._held_of: dict[Key, DisjointGroup] = {}
 
     @property

@@ -1,9 +1,9 @@
 """Disjoint groups of units; one release on every group costs a unit as much as one release.
 
-A public hash of a unit's id decides its group. No row and no seed enters it, so no unit can be in
-two groups, and membership reveals nothing. The number of rows in a group is as private as the
-number of all rows: `n_units` stays that of the whole population, and only noisy sums leave.
-docs/PRIVACY.md, "Disjoint groups of units".
+A public hash of a unit's id decides its group. The hash depends neither on rows nor on a seed. So a
+unit is in one group only, and membership reveals nothing. The number of rows in a group is as
+private as the number of all rows: `n_units` stays that of the whole population, and only noisy sums
+leave. docs/PRIVACY.md, "Disjoint groups of units".
 """
 
 from collections.abc import Sequence

@@ -66,10 +66,14 @@ class Block:
 class Statistic(ABC):
     """A sum over units.
 
-    Subclasses are frozen dataclasses at module level, so that they pickle; clip norms are their
-    fields. A subclass's docstring proves its sensitivity, or names the section of the
-    contract of proofs that does: the largest norm of what one unit adds, whatever its rows and
-    whatever is shared.
+    Subclasses are frozen dataclasses at module level, so that they pickle. Clip norms are their
+    fields. A subclass's docstring proves its sensitivity, or names the section of the contract of
+    proofs that does. The sensitivity is the largest norm of what one unit adds, whatever its rows
+    and whatever is shared.
+
+    `shared` is what the algorithm passes: released and public values, and states stored with the
+    rows (`Curator.hold`). In `size`, `empty` and `assemble` states are opaque keys. In `add` they
+    are what the step computed from this block.
 
     Attributes
     ----------
@@ -81,10 +85,6 @@ class Statistic(ABC):
         Coordinates of a release for each item or feature, unless the algorithm gives the total.
     symmetric : bool
         Whether the sum is a symmetric matrix or a stack of them, with `norm` Frobenius.
-
-    `shared` is what the algorithm passes: released and public values, and states stored with the
-    rows (`Curator.hold`). In `size`, `empty` and `assemble` states are opaque keys; in `add` they
-    are what the step computed from this block.
     """
 
     name: ClassVar[str]

@@ -28,7 +28,7 @@ LONGEST_WHOLE = 18
 LONGEST_DECIMAL = 4000  # digits of a decimal number that becomes a whole one
 # soft hyphen, zero-width characters and the byte-order mark
 INVISIBLE = dict.fromkeys((0xAD, 0x200B, 0x200C, 0x200D, 0x2060, 0xFEFF))
-# the kinds of objects of which equal ones have equal texts; True equals 1, and has another text
+# equal objects of these kinds have equal texts; True equals 1, but has another text
 PLAIN_OBJECTS = ("string", "integer", "floating", "mixed-integer-float")
 
 
@@ -212,7 +212,7 @@ def _series(column: Any) -> "pd.Series[Any]":
         column = np.asarray(column)
     cells = pd.Series(column)
     if cells.dtype == np.float16:
-        # pandas finds no distinct ones of half precision
+        # pandas cannot find distinct numbers of half precision
         return cells.astype(np.float64)
     if cells.dtype == object and pd.api.types.infer_dtype(cells) not in PLAIN_OBJECTS:
         return pd.Series(list(map(canonical_text, cells)), dtype=object)

@@ -134,7 +134,7 @@ def sums_by_user(ratings: Ratings, values: Array) -> Array:
     """The sum of each user's values (n_ratings,), float64 (n_users,)."""
     sums = np.zeros(ratings.n_users)
     active = np.flatnonzero(np.diff(ratings.by_user))
-    if len(active):  # otherwise there is nothing to add up
+    if len(active):  # otherwise all sums are 0
         sums[active] = np.add.reduceat(values, ratings.by_user[active])
     return sums
 

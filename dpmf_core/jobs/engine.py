@@ -257,7 +257,7 @@ class Engine:
         """
         while (task := self._next()) is not None:
             with self._settling(task, "The store cannot be read"):
-                # the new data may be private, and nobody asked for a run on them
+                # the new data may be private, and the request was for the old ones
                 if identity(task.spec, stamp_of(task.spec)) != task.identity:
                     raise BadInput("The data changed while the run waited. Ask again.")
                 if not self._is_stored(task):

@@ -65,9 +65,9 @@ class Task:
     spec: Any  # Work
     number: int = 0
     cost: float = 0.0  # estimated seconds; 0 without an estimate
-    # the persons who want it, with their priorities; the first pays; '' stands for nobody
+    # the people who want it, with their priorities; the first pays; '' is unnamed
     askers: dict[str, int] = field(default_factory=dict)
-    turn_of: str = ""  # the asker in whose turn a worker got it
+    turn_of: str = ""  # a worker got it in the turn of this asker
     is_public: bool = False  # whether it is a run on data that are known to be public
     is_waiting: bool = False  # for a worker; its data are then open
     call_off: Callable[[], None] = lambda: None  # tells its worker to stop

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import psutil
 
-SMALL = 1500.0  # MB, below which worker processes would leave no memory for the runs
+SMALL = 1500.0  # MB; with less, worker processes would leave no memory for the runs
 
 
 def memory(root: Path = Path("/")) -> float:

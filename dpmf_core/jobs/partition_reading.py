@@ -72,7 +72,7 @@ class PartitionRequest:
     run: str  # its name
     # the number of each key's question, in the order of the questions
     answers: dict[Hashable, int]
-    live: frozenset[int]  # numbers of the questions whose answers are still stored
+    live: frozenset[int]  # numbers of the questions with answers that are still stored
     # where all processes of one machine store answers; None if each has its own folder
     folder: Path | None = None
 

@@ -46,7 +46,7 @@ from dpmf_core.runs import data_access
 log = logging.getLogger(__name__)
 CHUNKS = 4  # of partitions, for each thread: what is read again when a process is lost
 LARGE = 64e6  # bytes above which each thread, not each chunk, makes one sum
-ATTEMPTS = 4  # at a sum whose workers were lost
+ATTEMPTS = 4  # at a sum after losing its workers
 
 
 @dataclass(eq=False)
@@ -56,7 +56,7 @@ class _PickledQuestion:
     number: int  # its name in the run
     key: Hashable  # of a stored answer; None for a sum
     content: bytes
-    # the questions whose stored answers it needs, and those that these need, by number
+    # by number: the questions of stored answers it needs, and those that these need
     before: "dict[int, _PickledQuestion]"
 
 

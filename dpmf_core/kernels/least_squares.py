@@ -295,7 +295,7 @@ def _solve_as_is(systems: Array, start: int, stop: int, out: Array) -> None:
         out[start:stop] = np.linalg.solve(
             systems[start:stop], out[start:stop, :, None]
         )[..., 0]
-    except np.linalg.LinAlgError:  # numpy does not tell which of them is singular
+    except np.linalg.LinAlgError:  # numpy does not tell which system is singular
         if stop - start == 1:
             out[start] = np.linalg.lstsq(systems[start], out[start], rcond=None)[0]
             return

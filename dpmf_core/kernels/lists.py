@@ -12,7 +12,7 @@ from dpmf_core.base.threads import share_out
 from dpmf_core.kernels.tiles import HEIGHT, WIDTH, add_panel
 
 EIGHT = 8  # items in a group; rows of scores are padded to a multiple of its square
-GROUPS = 64  # of groups, whose highest scores give the bound
+GROUPS = 64  # of groups; their highest scores give the bound
 # rounds of halving, for a bound that up to SPARE more groups may reach
 ROUNDS = 12
 SPARE = 3

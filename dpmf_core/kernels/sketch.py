@@ -1,8 +1,8 @@
 """Factors in a count sketch, and stochastic gradients on it, in compiled code.
 
 Charikar, Chen & Farach-Colton 2002; Balu & Furon 2016. C is flat: k rows of w cells. Components are
-hashed by multiply-shift, pairwise independent (Dietzfelbinger 1996): two of different vectors share
-a cell with probability 1 / w, and each has a sign of its own.
+hashed by multiply-shift, pairwise independent (Dietzfelbinger 1996). Two components of different
+vectors share a cell with probability 1 / w, and each has a sign of its own.
 """
 
 import numpy as np

@@ -33,7 +33,7 @@ from dpmf_core.privacy.mechanisms import (
 
 MOST_LAPLACE = 10**6  # releases; composing more takes minutes
 MOST_LOSS = 2500.0  # the largest privacy loss that can be composed numerically
-LOG_ORDERS = (-12.0, 18.0)  # the range of log(alpha - 1) in which an order is searched
+LOG_ORDERS = (-12.0, 18.0)  # the searched range of log(alpha - 1)
 
 
 def failure(event: Event) -> float:

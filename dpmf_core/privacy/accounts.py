@@ -406,6 +406,9 @@ def account_of(
 ) -> Account | None:
     """The account of a run on these data; None if the data are public.
 
+    A charge also joins the accounts of data with the same rows, such as a file and a frame, or two
+    files. On a server only those of one session or login are joined.
+
     Parameters
     ----------
     data
@@ -418,9 +421,6 @@ def account_of(
         Whether the data came as a frame or as arrays. Parts of one frame, such as folds, hold the
         same people's rows, and nothing identifies them as such. So a charge joins the accounts of
         all data that this process, and those it starts, hold in hand.
-
-    A charge also joins the accounts of data with the same rows, such as a file and a frame, or two
-    files. On a server only those of one session or login are joined.
 
     Raises
     ------

@@ -87,9 +87,9 @@ def decide(
 ) -> Decision:
     """Compose what an account holds with what is planned.
 
-    The epsilon is the account's own (`odometer.total`). The exception is the sum of those of the
-    parts: if the loss of all exceeds the sum of the parts' epsilons, that of one part exceeds its
-    own.
+    The epsilon is the account's own (`odometer.total`). The exception is the sum of the parts'
+    exceptions. If the loss of all exceeds the sum of the parts' epsilons, the loss of one part
+    exceeds its own epsilon.
 
     Parameters
     ----------
@@ -98,10 +98,10 @@ def decide(
     planned
         The charges that the decision adds.
     budget
-        That of the account, at whose delta and relation its total stands.
+        The account's budget. The total is at its delta and relation.
     price_exception
-        The probability of a loss above the price of the private selections among the charges, at
-        most; None if it is not known.
+        A bound on the probability of a loss above the price of the private selections among the
+        charges; None if it is not known.
     unit
         Another name of the privacy unit, such as a group.
     """

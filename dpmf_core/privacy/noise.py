@@ -300,7 +300,7 @@ class Release:
         """The part (..., r, r) plus symmetric noise: variance scale^2, off the diagonal half of it.
 
         In the isometric coordinates (diagonal, sqrt(2) x off-diagonal) this is independent noise of
-        one scale. With `off_diagonal` 1 the upper triangle as printed has noise of one scale; its
+        one scale. With `off_diagonal` 1 the upper triangle as printed has noise of one scale. Its
         norm is at most that of the matrix, so the plan's price covers it.
         """
         part = _real(part)

@@ -242,10 +242,11 @@ def _under_replacement(charge: Charge) -> Charge:
 def total(charges: Sequence[Charge], budget: Budget | None = None) -> Total:
     """Compose all charges, at the budget's delta and relation.
 
-    Without a budget, delta is the largest among the runs (without the probability of a failing
-    release), plus those probabilities of all runs, plus the deltas of private selections. The price
-    of a selection is added at its delta; where composing its Gaussian release is less, that is the
-    total. The relation is replacement if any charge was made under it.
+    Without a budget, delta is the sum of the largest delta among the runs (without the
+    probability of a failing release), the probabilities of failing releases of all runs, and the
+    deltas of private selections. The price of a selection is added at its delta. If composing its
+    Gaussian release costs less, that is the total. The relation is replacement if any charge was
+    made under it.
     """
     covered = [
         charge

@@ -109,7 +109,7 @@ class _Bound:
         profiles = np.exp(log_profile(trial * np.sqrt(counts[1:]), eps[:, None]))
         # numbers that are too large to be counted
         unlikely = max(0.0, 1 - float(chances.sum()))
-        # no trial releases nothing
+        # with no trial, nothing is released
         by_composition = np.log(profiles @ chances[1:] + unlikely)
         logs = _by_chords(eps, np.minimum(by_winner, by_composition))
         logs[-1] = by_winner[-1]  # the tail is compared with this bound
@@ -134,8 +134,8 @@ class _Bound:
     def _steps(self) -> tuple[Doubles, Doubles]:
         """Short intervals between the nodes: where each ends, and the bound where it begins.
 
-        Profiles are convex in e^epsilon, so the chord between two nodes lies above; and they fall,
-        so the bound where an interval begins holds in all of it.
+        Profiles are convex in e^epsilon, so the chord between two nodes lies above. They fall, so
+        the bound where an interval begins holds in all of it.
         """
         widths = np.diff(self.eps)[:, None]
         parts = np.linspace(0.0, 1.0, STEPS + 1)

@@ -1,12 +1,13 @@
 """From an attack's scores to lower bounds on epsilon, which hold together with 95% confidence.
 
-There are two rules. **Pair test** (`pair_test`), only for Gaussian trade-offs: one training run
-without the canary and one with it, and the attack tells which is which. What a mu-GDP training run
-allows at most bounds mu, and with it epsilon. There is no threshold to choose.
+There are two rules. **Pair test** (`pair_test`), only for Gaussian trade-offs: the attack gets one
+training run without the canary and one with it, and says which is which. The most that a mu-GDP
+training run allows bounds mu, and with it epsilon. This rule needs no threshold.
 
-**Error rates**, for anything: the attack says "present" if a score is above a threshold, which is
-chosen on one half of the training runs and judged on the other. Upper limits of both error rates
-bound epsilon at delta (Kairouz, Oh & Viswanath 2015). Nothing is assumed about how noise was added.
+**Error rates**, for anything: the attack says "present" if a score is above a threshold. The
+threshold is chosen on one half of the training runs and judged on the other. Upper limits of both
+error rates bound epsilon at delta (Kairouz, Oh & Viswanath 2015). The rule assumes nothing about
+how noise was added.
 
 The shares of the 5% are fixed by what is audited, before anything is trained (`shares`), so the
 bounds hold together (Bonferroni).

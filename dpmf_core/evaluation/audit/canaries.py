@@ -42,7 +42,7 @@ FAULTS: dict[str, str] = {
 STILL_GAUSSIAN = {"none", "small-noise", "no-clipping"}
 CERTAIN = 1e6  # the score of releases that the other data set could not have made
 NEAR_TIE = 0.999  # of the largest movement: the first pair above it is taken
-PILOTS = 2  # replays by which a pair is chosen, one from each data set
+PILOTS = 2  # replays to choose a pair, one from each data set
 
 
 # ---- from inside ---------------------------------------------------------------------------------

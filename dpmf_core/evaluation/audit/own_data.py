@@ -28,7 +28,7 @@ from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.evaluation.audit.canary_data import Pair, protected_unit
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec, attack
 
-DIRECTIONS = 20  # in which shared arrays are compared, the canary's own first
+DIRECTIONS = 20  # shared arrays are compared along these, the canary's own first
 
 
 def audit_on(
