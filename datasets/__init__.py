@@ -187,11 +187,22 @@ def fetch(
     accept_licence: bool,
     progress: Callable[[int, int], None] | bool = False,
 ) -> None:
-    """Download a published set's official archive, check it and store its data.
+    """Download the official archive of a published set, check it and store its data.
 
-    accept_licence: without, nothing is downloaded. progress: a bar on the terminal, or a function
-    of (bytes done, bytes in all). Raises BadInput if the set cannot be downloaded, or its checksum
-    differs.
+    Parameters
+    ----------
+    id : str
+        The id of the set in the catalogue.
+    accept_licence : bool
+        Whether its licence is accepted. If not, nothing is downloaded.
+    progress : bool or callable
+        True shows a bar on the terminal. A function is called with the bytes done and the bytes in
+        all.
+
+    Raises
+    ------
+    BadInput
+        If the set cannot be downloaded, or if its checksum differs.
     """
     source = _source_outside(id)
     entry = source.entry

@@ -65,10 +65,29 @@ def import_partitions(
 ) -> Report:
     """Store the ratings of tables in partitions under a name.
 
-    path_and_facts: a table, a folder of tables, or a pattern such as ``days/*.csv``, with the facts
-    of `load` after the path: ``big.csv?bounds=1,5``. n_partitions: by default one per 32,768 users.
-    replace: whether to replace a set of this name. progress: a function of the stage, the amount
-    done, and the total. Raises BadInput if the tables cannot be read, or the name is taken.
+    Parameters
+    ----------
+    name : str
+        Up to 64 lower-case letters, digits, dashes and underscores.
+    path_and_facts : str
+        A table, a folder of tables, or a pattern such as ``days/*.csv``. The facts of `load` may
+        follow the path: ``big.csv?bounds=1,5``.
+    n_partitions : int or None
+        By default one partition per 32,768 users.
+    replace : bool
+        Whether to replace a set that has this name.
+    progress : callable
+        A function of the stage, the amount done, and the total.
+
+    Returns
+    -------
+    Report
+        The report of the reading.
+
+    Raises
+    ------
+    BadInput
+        If the tables cannot be read, or if the name is taken.
     """
     if not partitions.NAME.fullmatch(name):
         raise BadInput(

@@ -74,9 +74,20 @@ READERS: dict[str, ReadFile] = {
 class NamedData:
     """A data set with a name.
 
-    make: makes a simulated set from (entry, seed). read: reads the official files at a path, from
-    (entry, path). fetch: downloads samples, from the path of a temporary folder. url, md5: of the
-    official archive, which `read` reads, and its checksum as its authors publish it.
+    Attributes
+    ----------
+    entry : Entry or SampleEntry
+        Its entry in the catalogue.
+    make : callable or None
+        Makes a simulated set from (entry, seed).
+    read : callable or None
+        Reads the official files, from (entry, path).
+    fetch : callable or None
+        Downloads samples, from the path of a temporary folder.
+    url : str
+        The address of the official archive, which `read` reads.
+    md5 : str
+        The checksum of that archive, as its authors publish it.
     """
 
     entry: Entry | SampleEntry

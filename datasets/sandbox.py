@@ -57,8 +57,14 @@ NICE = 10  # pages and runs go first
 class SandboxLimits:
     """The limits of reading one file; None for no limit.
 
-    memory: bytes, in addition to what the readers need without the file. seconds: processor time.
-    users, items, ratings: the most that a file may hold; documents and images count as users.
+    Attributes
+    ----------
+    memory : int
+        Bytes, in addition to what the readers need without the file.
+    seconds : int or None
+        Processor time.
+    users, items, ratings : int or None
+        The most that a file may hold. Documents and images count as users.
     """
 
     memory: int
@@ -84,10 +90,30 @@ def read(
 ) -> Any:
     """The result of a function of a module in a child process.
 
-    task: a function at module level, whose arguments and result are JSON. name: what messages call
-    the file. folder: the only one that the child may read and write; None for all. watch: called
-    repeatedly meanwhile; its exception ends the child. Raises BadInput as the function does, or
-    because the child crashed or met a limit.
+    Parameters
+    ----------
+    task : callable
+        A function at module level. Its arguments and its result are JSON.
+    name : str
+        What messages call the file.
+    *arguments
+        The arguments of the function.
+    limits : SandboxLimits
+        The limits of the child.
+    folder : Path or None
+        The only folder that the child may read and write; None for all folders.
+    watch : callable
+        Called repeatedly while the child runs. An exception that it raises ends the child.
+
+    Returns
+    -------
+    JSON value
+        The result of the function.
+
+    Raises
+    ------
+    BadInput
+        If the function raises it, if the child crashes, or if it meets a limit.
     """
     if is_inside:
         return task(*arguments)

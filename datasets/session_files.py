@@ -185,10 +185,31 @@ def read(
 ) -> Upload:
     """Read the ratings, documents or images in a file, and store them.
 
-    facts: those declared about the file, as after a path. owner: the uploading session or login,
-    which has an account of its own; if it is "", all who upload the same file share an account.
-    limits: the limits of reading the file. watch: called repeatedly meanwhile; its exception ends
-    the reading. Raises BadInput.
+    Parameters
+    ----------
+    content : bytes
+        The content of the file.
+    name : str
+        The name of the file.
+    facts : mapping of str to str
+        The declared facts about the file, as after a path.
+    owner : str
+        The uploading session or login, which has its own account. If it is "", all who upload the
+        same file share an account.
+    limits : SandboxLimits
+        The limits of reading the file.
+    watch : callable
+        Called repeatedly while the file is read. An exception that it raises ends the reading.
+
+    Returns
+    -------
+    Upload
+        The entry of the stored data, and the report of the reading.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read or stored.
     """
     with _stored(content, name) as file:
         arrays = file.with_name(ARRAYS)

@@ -44,11 +44,23 @@ MOST_LETTERS = 1_000_000  # of all cells that a person sees
 class Preview:
     """The beginning of a table, for the person who declares what it holds.
 
-    columns: their names, or `column 1` and so on. rows: the first cells as text, cut short. layout:
-    how the columns were found, in a sentence. roles: the detected columns, by role. dates: columns
-    with dates such as 03/04/2021, and the order of day and month if some date shows it. members,
-    sheets: the tables of an archive or a spreadsheet, first what is read by default. problem: why
-    there is no table, if another member or sheet may hold one.
+    Attributes
+    ----------
+    columns : tuple of str
+        The names of the columns, or `column 1` and so on.
+    rows : tuple of tuple of str
+        The first cells as text, cut short.
+    layout : str
+        How the columns were found, in a sentence.
+    roles : mapping of str to str
+        The detected columns, by role.
+    dates : mapping of str to DateOrder or None
+        The columns with dates such as 03/04/2021, and the order of day and month if some date shows
+        it.
+    members, sheets : tuple of str
+        The tables of an archive or the sheets of a spreadsheet. The first one is read by default.
+    problem : str
+        Why there is no table, if another member or sheet may hold one.
     """
 
     columns: tuple[str, ...] = ()
@@ -63,10 +75,16 @@ class Preview:
 
 @dataclasses.dataclass(frozen=True)
 class Written:
-    """What `write` says about the arrays that it left.
+    """The description of the arrays that `write` left.
 
-    fingerprint: that of the file's content. shape: the facts of its entry in the list of data sets
-    that follow from the arrays.
+    Attributes
+    ----------
+    fingerprint : str
+        The fingerprint of the file's content.
+    report : Report
+        The report of the reading.
+    shape : mapping of str to value
+        The facts of the data set's entry in the catalogue that follow from the arrays.
     """
 
     fingerprint: str

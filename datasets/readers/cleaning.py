@@ -150,10 +150,18 @@ def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, npt.NDArray[np.i
 
 @dataclass(frozen=True)
 class Batch:
-    """The usable rows of some of a table (n_rows,).
+    """The usable rows of a part of a table.
 
-    users, items: their ids. rows: their places in the table. order: their times, if a column holds
-    times.
+    Attributes
+    ----------
+    users, items : dictionary arrays (n_rows,)
+        Their ids.
+    values : float32 (n_rows,)
+        The ratings.
+    rows : int32 (n_rows,)
+        The places of the rows in the table.
+    order : int64 (n_rows,) or None
+        The times; None if no column holds times.
     """
 
     users: pa.DictionaryArray
@@ -167,8 +175,16 @@ class Batch:
 class CleanRows:
     """The usable rows of a table, batch by batch; afterwards, what was wrong with the others.
 
-    table: it is read once. places: the column of each role. rules: the declared facts that decide
-    about a row. clock: how the column of times is read; None if there is none.
+    Attributes
+    ----------
+    table : Table
+        The table, which is read once.
+    places : mapping of str to int
+        The column of each role.
+    rules : RowRules
+        The declared facts that decide about a row.
+    clock : Clock or None
+        How the column of times is read; None without such a column.
     """
 
     table: Table

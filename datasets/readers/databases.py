@@ -33,8 +33,24 @@ def file_of(address: str) -> Path | None:
 def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
     """Read a whole table or view, in a read-only transaction if the database has that.
 
-    options: those of the database's driver. table: its name; optional if there is only one. Raises
-    BadInput.
+    Parameters
+    ----------
+    address : str
+        The address of the database, such as ``sqlite:///ratings.db``.
+    options : mapping of str to str
+        The options of the database's driver.
+    table : str or None
+        The name of the table; optional if the database has only one.
+
+    Returns
+    -------
+    Table
+        The table or view.
+
+    Raises
+    ------
+    BadInput
+        If the database cannot be read.
     """
     with extra("files"):  # needed for databases only
         import sqlalchemy

@@ -172,8 +172,15 @@ def fits(content: bytes, encoding: str) -> bool:
 class Reader:
     """Decodes documents or a table, and remembers the encodings used and the damaged characters.
 
-    encoding: the declared one of all. otherwise: that of documents that are not UTF-8, if their
-    source says so; else it is guessed. advice: how to declare another one.
+    Attributes
+    ----------
+    encoding : str or None
+        The declared encoding of all documents.
+    otherwise : str
+        The encoding of documents that are not UTF-8, if their source states one. If it is "", their
+        encoding is guessed.
+    advice : str
+        How to declare another encoding.
     """
 
     encoding: str | None = None

@@ -33,8 +33,30 @@ def json_table(
     """Read lines of JSON objects, or one list of objects.
 
     A line or entry that is not an object is left out. The columns are the keys of the first
-    objects. head: the first bytes. names: the columns, if this is a further part of a table. Raises
-    BadInput.
+    objects.
+
+    Parameters
+    ----------
+    stream : binary file
+        The table.
+    name : str
+        What messages call it.
+    head : bytes
+        Its first bytes.
+    encoding : str or None
+        The declared encoding; by default UTF-8.
+    names : sequence of str
+        The columns, if this is a later part of a table.
+
+    Returns
+    -------
+    Table
+        The table, with its rows still to be read.
+
+    Raises
+    ------
+    BadInput
+        If these are not objects with the same keys.
     """
     encoding = require_encoding(encoding or "utf-8")
     if head.startswith(BYTE_ORDER_MARK):

@@ -149,9 +149,37 @@ def samples_of(
 ) -> tuple[Samples, Report]:
     """Read images (dense) or word counts (sparse), one per row.
 
-    order: the order of the pixels, column by column as in MATLAB, or line by line. transpose: one
-    per column; also assumed if the rows, not the columns, match the declared features (or pixels of
-    `image`).
+    Parameters
+    ----------
+    path : Path
+        The MATLAB file.
+    name : str
+        The name of the samples.
+    key : str or None
+        The name of the matrix in the file.
+    image : tuple of int or None
+        The height and width of an image in pixels.
+    drop : tuple of int
+        The columns to leave out, counted from 1.
+    order : {"columns", "lines"}
+        The order of the pixels: column by column as in MATLAB, or line by line.
+    transpose : bool
+        Whether each column is a sample. This is also assumed if the number of rows, and not of
+        columns, equals the declared number of features (or of pixels of `image`).
+    features : int or None
+        The declared number of features.
+
+    Returns
+    -------
+    samples : Samples
+        The images or documents.
+    report : Report
+        The report of the reading.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read as such a matrix.
     """
     with path.open("rb") as stream:
         matrix, key = table(stream, path.name, key)

@@ -20,10 +20,14 @@ CLEAR_DECIMAL = r"^[+-]?\d+,(\d{1,2}|\d{4,})$"
 
 @dataclass(frozen=True)
 class NumberFormat:
-    """How the ratings of a table are written: a part of its public layout.
+    """The format of the ratings of a table, which is part of its public layout.
 
-    decimal_comma: whether a comma is the decimal sign wherever it stands. thousands: the sign
-    between thousands; "" for none.
+    Attributes
+    ----------
+    decimal_comma : bool
+        Whether every comma is a decimal sign.
+    thousands : str
+        The sign between thousands; "" for none.
     """
 
     decimal_comma: bool = False
@@ -31,9 +35,19 @@ class NumberFormat:
 
     @classmethod
     def of(cls, sample: Sequence[str], decimal_comma: bool) -> "NumberFormat":
-        """The format of a column with these first cells.
+        """The format of a column that begins with these cells.
 
-        decimal_comma: whether commas may be decimal signs, because they separate no columns.
+        Parameters
+        ----------
+        sample : sequence of str
+            The first cells.
+        decimal_comma : bool
+            Whether commas may be decimal signs, because they separate no columns.
+
+        Returns
+        -------
+        NumberFormat
+            The format of the whole column.
         """
         cells = pa.array([cell.strip() for cell in sample], pa.string())
         if decimal_comma and _any(cells, GERMAN_THOUSANDS):

@@ -67,9 +67,25 @@ def open_table(
 ) -> Table:
     """Open the table in a file, in a folder or archive, in bytes or in an open binary file.
 
-    The file must be one that can be rewound. name: what messages call it. facts: as after a path;
-    `encoding`, `sheet`, `header`, `multiline`, `member` and `key` say how to read it. Raises
-    BadInput.
+    Parameters
+    ----------
+    source : path, bytes or binary file
+        The table. An open file must allow rewinding.
+    name : str
+        What messages call the table.
+    facts : mapping of str to str or None
+        The facts as after a path. `encoding`, `sheet`, `header`, `multiline`, `member` and `key`
+        say how to read the table.
+
+    Returns
+    -------
+    Table
+        The table, with its rows still to be read.
+
+    Raises
+    ------
+    BadInput
+        If the table cannot be read.
     """
     facts = facts or {}
     if not isinstance(source, Path):

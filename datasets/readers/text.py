@@ -54,8 +54,32 @@ def documents(
 ) -> tuple[Samples, Report]:
     """Count the words of texts.
 
-    reader: what decoded the texts, for the report. rules: by default those of published documents.
-    Raises BadInput with fewer than three documents, or without two different words.
+    Parameters
+    ----------
+    texts : sequence of str
+        The documents.
+    name : str
+        The name of the samples.
+    titles : sequence of str or None
+        The titles of the documents; by default taken from the texts.
+    public : bool
+        Whether the documents are public.
+    reader : Reader or None
+        The reader that decoded the texts, for the report.
+    rules : WordRules or None
+        The words to keep; by default those of published documents.
+
+    Returns
+    -------
+    samples : Samples
+        The word counts, one row per document.
+    report : Report
+        The report of the reading.
+
+    Raises
+    ------
+    BadInput
+        If there are fewer than three documents, or fewer than two different words.
     """
     from scipy.sparse import csr_array  # needed for documents only
 

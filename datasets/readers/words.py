@@ -67,11 +67,17 @@ def tokens(text: str) -> list[str]:
 
 @dataclass(frozen=True)
 class WordRules:
-    """Which words of a document are kept.
+    """The rules by which words of a document are kept.
 
-    shortest: the least number of letters. stop_words: words that are left out. keeps_addresses:
-    whether the parts of web and e-mail addresses, of @names and of references such as &amp; are
-    words, as in the counts that sources of published documents print.
+    Attributes
+    ----------
+    stop_words : frozenset of str
+        The words that are left out.
+    shortest : int
+        The least number of letters.
+    keeps_addresses : bool
+        Whether the parts of web and e-mail addresses, of @names and of references such as &amp; are
+        words. They are words in the counts that sources of published documents print.
     """
 
     stop_words: frozenset[str]

@@ -36,10 +36,22 @@ SPREAD = 0.95  # of the logarithm of activity, as in the small cinema
 
 @dataclass(frozen=True)
 class Films:
-    """What all people of a cinema share.
+    """The facts about films that all people of a cinema share.
 
-    character: (n_items, tastes). level: (n_items,) a film's rating without taste. slots: (genres,
-    SLOTS) films by their share of a genre's visits. shares: (genres,) of all visits.
+    Attributes
+    ----------
+    character : float32 (n_items, tastes)
+        The character of each film.
+    level : float32 (n_items,)
+        The rating of each film without taste.
+    titles : tuple of str
+        The titles of the films.
+    features : ItemFeatures
+        The genres of the films.
+    slots : int16 (genres, SLOTS)
+        Films, each in proportion to its share of a genre's visits.
+    shares : float64 (genres,)
+        The share of each genre in all visits.
     """
 
     character: npt.NDArray[np.float32]

@@ -50,14 +50,28 @@ AT_ONCE = 2_000_000  # pairs of person and item that are drawn together
 
 @dataclass(frozen=True)
 class World:
-    """What distinguishes a world.
+    """The properties that distinguish a world.
 
-    mean, mood: mean and standard deviation of people's means, in halves of the range.
-    within: variance of ratings about a person's mean. quality, taste: the shares of it that items'
-    qualities and tastes explain. tastes: number of dimensions of taste, whose variances fall as
-    k^-decay. activity, popularity: standard deviations of the logarithms of people's and items'
-    number of ratings. known: correlation of popularity and quality. liking: how much taste decides
-    what a person rates. grades: number of steps of the scale, 0 for any value.
+    Attributes
+    ----------
+    mean, mood : float
+        The mean and standard deviation of people's means, in halves of the range.
+    within : float
+        The variance of ratings about a person's mean.
+    quality, taste : float
+        The shares of that variance that items' qualities and people's tastes explain.
+    tastes : int
+        The number of dimensions of taste. The variance of dimension k is proportional to k^-decay.
+    decay : float
+        The exponent of these variances.
+    activity, popularity : float
+        The standard deviations of the logarithms of people's and items' numbers of ratings.
+    known : float
+        The correlation of popularity and quality.
+    liking : float
+        How much taste decides which items a person rates.
+    grades : int
+        The number of steps of the scale; 0 for any value.
     """
 
     mean: float
@@ -131,8 +145,27 @@ def ratings_of(
 ) -> Ratings:
     """Ratings of a world in a declared shape.
 
-    each: the mean number of ratings of a person. step: the step of the scale from its lower bound;
-    None if it is not declared.
+    Parameters
+    ----------
+    world : World
+        The properties of the world.
+    n_users, n_items : int
+        The numbers of people and items.
+    each : float
+        The mean number of ratings of a person.
+    bounds : tuple of float
+        The lowest and the highest rating.
+    step : float or None
+        The step of the scale from its lower bound; None if it is not declared.
+    seed : int
+        The seed of all draws.
+    name : str
+        The name of the ratings.
+
+    Returns
+    -------
+    Ratings
+        The simulated ratings.
     """
     items_rng, people, visits, noise = (
         np.random.default_rng(child)

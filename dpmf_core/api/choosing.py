@@ -36,11 +36,18 @@ from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, AnswerStep
 
 @dataclass(frozen=True)
 class _Place:
-    """Where runs are made.
+    """The data, the store and the account that runs use.
 
-    spec: the data of the question. own_data: the data in memory, if no id finds them. data: the
-    opened data; None if only their shape is declared. ledger: the file of their account, if it is
-    not that of the data folder.
+    Attributes
+    ----------
+    spec
+        The data of the question.
+    own_data
+        The data in memory, if no id finds them.
+    data
+        The opened data; None if only their shape is declared.
+    ledger
+        The file of their account, if it is not the data folder's.
     """
 
     spec: DataSpec

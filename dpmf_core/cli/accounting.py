@@ -115,7 +115,15 @@ def account(as_json: bool, **options: Any) -> None:
 
 @dataclass(frozen=True)
 class _Cost:
-    """The cost of a composition. facts: further facts for JSON; first: the line above it."""
+    """The cost of a composition.
+
+    Attributes
+    ----------
+    facts
+        Further facts for JSON.
+    first
+        The line above the cost.
+    """
 
     privacy: PrivacyRecord
     event: Event

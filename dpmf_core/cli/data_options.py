@@ -28,9 +28,21 @@ def on_data(
 ) -> Decorator:
     """Give a command the facts of its data as options, which become part of their address.
 
-    argument: the command's argument or option with the path of the data. in_help: facts that its
-    help shows. without: facts whose names are other options of the command; they can follow the
-    path. is_told: whether a line on standard error says what was left out or changed in the data.
+    Parameters
+    ----------
+    argument
+        The argument or option of the command that holds the path of the data.
+    in_help
+        The facts that the command's help shows.
+    without
+        Facts that have the names of other options of the command. They can follow the path.
+    is_told
+        Whether a line on standard error says what was left out or changed in the data.
+
+    Returns
+    -------
+    Decorator
+        The decorator of the command.
     """
     names = [name for name in FACTS if name not in without]
 
