@@ -33,9 +33,18 @@ class ClauseVerdict:
 class Clause:
     """One statement of a source.
 
-    words: our words, as the end of "the source says that". margin: how far it holds; not positive
-    if it does not. figures: the deciding numbers as text. Both raise MissingResult. place: where
-    the source states it, such as "section 5.3, Fig. 3a". quote: the source's words, copied exactly.
+    Attributes
+    ----------
+    words
+        Our words, as the end of "the source says that".
+    margin
+        How far the statement holds; not positive if it does not hold. Raises MissingResult.
+    figures
+        The deciding numbers as text. Raises MissingResult.
+    place
+        The place in the source, such as "section 5.3, Fig. 3a".
+    quote
+        The source's words, copied exactly.
     """
 
     words: str

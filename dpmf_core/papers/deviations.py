@@ -19,11 +19,22 @@ COSTS_FILE = Path(__file__).parent / "deviations.json"
 
 @dataclass(frozen=True, kw_only=True)
 class Deviation:
-    """One place where an algorithm here does something else than its source.
+    """One place where an algorithm here differs from its source.
 
-    place: where in the paper. paper: what the paper does, in a short quotation or its symbols.
-    ours: what the algorithm here does. why: the reason. cost: key of the measured cost in error,
-    which a command records; '' if nothing is measured. every_run: whether no parameter avoids it.
+    Attributes
+    ----------
+    place
+        The place in the paper.
+    paper
+        What the paper does, in a short quotation or its symbols.
+    ours
+        What the algorithm here does.
+    why
+        The reason.
+    cost
+        The key of the measured cost in error, which a command records; '' if nothing is measured.
+    every_run
+        Whether no parameter avoids the deviation.
     """
 
     place: str
@@ -38,8 +49,18 @@ class Deviation:
 class Cost:
     """Mean test RMSE of the algorithm as printed, and with one deviation, on one data set.
 
-    on: the data and settings. draws: the number of draws of noise, starts and split, the same for
-    both. measure: the name of the error.
+    Attributes
+    ----------
+    on
+        The data and settings.
+    printed
+        The error of the algorithm as printed.
+    ours
+        Its error with the deviation.
+    draws
+        The number of draws of noise, starts and split, the same for both.
+    measure
+        The name of the error.
     """
 
     on: str

@@ -28,11 +28,24 @@ class Reading(NamedTuple):
 class Erratum:
     """One correction of a source.
 
-    place: where in the paper. quote: its words, copied exactly. statement: the same in our words.
-    holds: what is true instead. section: the heading of its derivation in docs/PRIVACY.md,
-    "Corrections of the sources". readings: the source's figure, the figure that holds, and others;
-    tests compute them. settings: assumptions of the computations. attack: the audit that measured
-    the second figure, if one did.
+    Attributes
+    ----------
+    place
+        The place in the paper.
+    statement
+        The paper's statement in our words.
+    holds
+        The statement that is true instead.
+    section
+        The heading of the derivation in docs/PRIVACY.md, "Corrections of the sources".
+    settings
+        The assumptions of the computations.
+    readings
+        The source's figure, the figure that holds, and others. Tests compute them.
+    quote
+        The paper's words, copied exactly.
+    attack
+        The audit that measured the second figure, if one did.
     """
 
     id: str

@@ -62,10 +62,20 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True)
 class Verdict:
-    """What results say of a claim.
+    """The verdict of results on a claim.
 
-    on: the data in words. remark: other observations. obstacle: why the results cannot test the
-    source, if they cannot.
+    Attributes
+    ----------
+    outcome
+        Whether the claim was reproduced.
+    clauses
+        The verdict on each clause.
+    on
+        The data in words.
+    remark
+        Other observations.
+    obstacle
+        Why the results cannot test the source, if they cannot.
     """
 
     outcome: Outcome
@@ -158,13 +168,38 @@ def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
 class Figure:
     """A figure or table: its runs, measurement and axis.
 
-    source: paper and place. words: what it shows. sweeps: its runs. compute: results without
-    stored runs. computed_on: the data that it reads, if any. axis: `epsilon`, a grid parameter,
-    `users`, `items` or `step`. measure: the results of finished runs. quantity: their name; '' for
-    the metric's. source_data: the source's data; source_ids: their ids here, empty if they cannot
-    be had. remark: further observations. limits: why results are outside the statement's conditions
-    on any data; '' if they are inside. by_data: whether there are results of several data sets,
-    named by `data` in the grid.
+    Attributes
+    ----------
+    source
+        Paper and place.
+    words
+        What the figure shows.
+    sweeps
+        Its runs.
+    compute
+        Results that need no stored runs.
+    computed_on
+        The data that `compute` reads, if any.
+    axis
+        `epsilon`, a grid parameter, `users`, `items` or `step`.
+    metric
+        The id of the metric.
+    measure
+        The results of finished runs.
+    quantity
+        The name of the results; '' for the metric's name.
+    marks
+        The published numbers.
+    source_data
+        The source's data.
+    source_ids
+        The ids of these data here; empty if they cannot be had.
+    remark
+        Further observations.
+    limits
+        Why results lie outside the statement's conditions on any data; '' if they do not.
+    by_data
+        Whether there are results of several data sets. The grid names each by `data`.
     """
 
     id: str
@@ -359,8 +394,13 @@ class Claim(Figure):
 class Preset(Figure):
     """A method with its source's published settings and protocol, ready to run.
 
-    settings: the published values and their places in one or two sentences, and what the source
-    leaves open. run: one run that the method's page opens; None if no page does.
+    Attributes
+    ----------
+    settings
+        The published values and their places in one or two sentences, and what the source leaves
+        open.
+    run
+        One run that the method's page opens; None if no page opens one.
     """
 
     settings: str

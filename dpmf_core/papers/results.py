@@ -31,11 +31,26 @@ SIZE = re.compile(r"^(Full|Page) size(, on )?")
 
 
 class ClaimResult(BaseModel):
-    """Measured results of a claim, from which the verdict follows; it is not stored.
+    """The measured results of a claim. The verdict follows from them; it is not stored.
 
-    on: the data in words. stands_in: what replaces the source's data or settings; '' if nothing
-    does. created: ISO 8601, UTC. seconds: the time of all its runs in sequence. Files of earlier
-    versions also hold a size.
+    Files of earlier versions also hold a size.
+
+    Attributes
+    ----------
+    claim
+        The id of the claim.
+    on
+        The data in words.
+    stands_in
+        What replaces the source's data or settings; '' if nothing does.
+    measured
+        The results.
+    created
+        The time in UTC, in ISO 8601.
+    version
+        The version of the package.
+    seconds
+        The time of all its runs in sequence.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

@@ -44,11 +44,26 @@ OVER: Mapping[str, Callable[[list[float]], float]] = {
 class MeasuredFigure(_Strict):
     """A figure of a method's results at one place, or over several places.
 
-    label: the label of the method, or of several. epsilon: None takes every one; a method without
-    releases has every epsilon. grid: required values of parameters. nearest: the measured value
-    next to this one. within: the smallest and largest value. along, at: the first or the last place
-    along `epsilon` or a parameter. draws: their median or mean at a place. over: what is taken over
-    places; without it there must be one.
+    Attributes
+    ----------
+    label
+        The label of the method, or of several methods.
+    epsilon
+        The required epsilon; None takes every one. A method without releases has every epsilon.
+    grid
+        The required values of parameters.
+    nearest
+        Targets by axis. The measured value nearest to each is taken.
+    within
+        The smallest and the largest value, by axis.
+    along
+        The axis of `at`: `epsilon` or a parameter.
+    at
+        Whether the first or the last place along that axis is taken.
+    draws
+        The median or the mean of the draws at a place.
+    over
+        What is taken over the places. If it is "", there must be exactly one place.
     """
 
     label: str | tuple[str, ...]
@@ -160,8 +175,18 @@ AnyFigure = MeasuredFigure | Ratio | Difference
 class MeasuredLine(_Strict):
     """A method's medians along `epsilon` or a parameter.
 
-    averaged: over all other parameters. level: the largest step the other way that counts as none.
-    none: the place that stands for no value.
+    Attributes
+    ----------
+    label
+        The label of the method.
+    along
+        `epsilon` or the parameter.
+    averaged
+        Whether the medians are averaged over all other parameters.
+    level
+        The largest step the other way that counts as none.
+    none
+        The place that stands for the absence of a value.
     """
 
     label: str

@@ -109,8 +109,14 @@ def saha(
 class NoiseSource:
     """A paper whose claim can be accounted.
 
-    id: its citation. claims: statement and truth at a nominal epsilon. usual_epsilon: its nominal
-    epsilon.
+    Attributes
+    ----------
+    id
+        The paper's citation.
+    claims
+        The paper's statements and the releases that it makes, at a nominal epsilon.
+    usual_epsilon
+        The paper's nominal epsilon.
     """
 
     id: str

@@ -44,10 +44,23 @@ class Place:
 class Bound:
     """One published bound.
 
-    algorithm: its id in the registry. source: the paper and the place. quote: the source's words,
-    copied exactly. statement: the result in our words. formula: LaTeX, n users and m items. error:
-    the bound without its constant, with the printed logarithms, relative to the matrix in Frobenius
-    norm. needs: its conditions.
+    Attributes
+    ----------
+    algorithm
+        The id of the algorithm in the registry.
+    source
+        The paper and the place.
+    quote
+        The source's words, copied exactly.
+    statement
+        The result in our words.
+    formula
+        LaTeX, with n users and m items.
+    error
+        The bound without its constant, with the printed logarithms. It is relative to the matrix in
+        Frobenius norm.
+    needs
+        The conditions of the bound.
     """
 
     id: str
@@ -268,7 +281,27 @@ def bound_claims(
 ) -> tuple[Claim, ...]:
     """A claim along each axis of a bound.
 
-    steps: to try on data; none for the default. words: how the method deviates from the source's.
+    Parameters
+    ----------
+    bound
+        The published bound.
+    method
+        The method that is measured.
+    steps
+        The numbers of steps to try on data; none for the default.
+    remark
+        Further observations on the results.
+    words
+        How the method deviates from the source's.
+    limits
+        Why results lie outside the bound's conditions on any data.
+    left_open
+        What the claim leaves open.
+
+    Returns
+    -------
+    tuple of Claim
+        The claims, in the order of `AXES`.
     """
     return tuple(
         Claim(

@@ -12,7 +12,14 @@ from dpmf_core.runs.measurements import Measured
 class NeededEpsilon:
     """The smallest epsilon that reaches a goal.
 
-    is_measured: whether it was measured itself. is_first: whether nothing smaller was measured.
+    Attributes
+    ----------
+    epsilon
+        Its value, at a measured point or between two.
+    is_measured
+        Whether it was measured itself.
+    is_first
+        Whether nothing smaller was measured.
     """
 
     epsilon: float
@@ -65,10 +72,25 @@ def needed_epsilon(
     of_draws: Callable[[tuple[float, ...]], float] = statistics.median,
     digits: int = 2,
 ) -> NeededEpsilon | None:
-    """The smallest epsilon whose value is at least the goal, such as a share.
+    """The smallest epsilon at which the value is at least the goal, such as a share.
 
-    Linear along log epsilon between measured points, never extrapolated; None if no point is good
-    enough. of_draws: which draw at each epsilon counts. digits: decimals that are compared.
+    Between measured points the value is linear in log epsilon. It is never extrapolated.
+
+    Parameters
+    ----------
+    line
+        The measured points along epsilon.
+    goal
+        The value to reach.
+    of_draws
+        The value that counts at each epsilon, from its draws.
+    digits
+        The decimals that are compared.
+
+    Returns
+    -------
+    NeededEpsilon or None
+        None if no point reaches the goal.
     """
     points = sorted(
         (one.epsilon, of_draws(one.draws)) for one in line if one.epsilon is not None

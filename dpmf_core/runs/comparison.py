@@ -42,10 +42,16 @@ TRIVIAL = "trivial"
 
 @dataclass(frozen=True)
 class Comparison:
-    """points: by name, the chosen one ("main") first, then draw by draw.
+    """The runs that compare a chosen method with others.
 
-    refusals: titles of algorithms that the shape does not suit, and why. every: whether they
-    include all private algorithms.
+    Attributes
+    ----------
+    points
+        The runs by name: the chosen one ("main") first, then draw by draw.
+    refusals
+        Why the shape does not suit an algorithm, by the algorithm's title.
+    every
+        Whether the points include all private algorithms.
     """
 
     points: dict[str, Point]

@@ -259,7 +259,24 @@ class OwnHistory:
 
     @classmethod
     def of(cls, history: Ratings, users: Ints, rows: Ints, user: int) -> Self:
-        """users: numbers, ascending. rows: the row of each, in the history."""
+        """The history of a user in a partition or in memory.
+
+        Parameters
+        ----------
+        history
+            Training ratings of these users.
+        users
+            The numbers of the users, ascending.
+        rows
+            The row of each of these users in the history.
+        user
+            The number of the user.
+
+        Returns
+        -------
+        OwnHistory
+            The user's ratings and row, and a user with a rich history.
+        """
         row = int(rows[np.searchsorted(users, user)])
         counts = np.diff(history.by_user)[rows]
         rich = np.flatnonzero(counts >= RICH)

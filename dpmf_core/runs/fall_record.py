@@ -24,10 +24,18 @@ COUNTS = (
 
 
 class FallPrice(RecordPart):
-    """What a measurement cost.
+    """The cost of a measurement.
 
-    epsilon, delta, relation: those of the measurement alone. together: the epsilon of run and
-    measurement, by the rule. ledger: its releases.
+    Attributes
+    ----------
+    epsilon, delta, relation
+        The guarantee of the measurement alone.
+    together
+        The epsilon of run and measurement, by the rule.
+    ledger
+        The releases of the measurement.
+    rule
+        The id of the composition rule.
     """
 
     epsilon: NotNegative

@@ -33,10 +33,29 @@ def line_chart(
 ) -> str:
     """Draw a line for each name, as SVG.
 
-    lines: points (x, y) by name; at least one in all. across: what x is. log: whether x is on a
-    logarithmic scale, and above 0. best: the line that stands out; the others are grey. None gives
-    each line its colour. dot: a point to mark. dashes: "solid", "dash" or "dot" by the name of a
-    line; solid where it is not named. text: a value of y in words.
+    Parameters
+    ----------
+    lines
+        Points (x, y) by name; at least one point in all.
+    across
+        The name of the x axis.
+    title
+        The title of the chart.
+    log
+        Whether x is on a logarithmic scale. It must then be above 0.
+    best
+        The line that stands out; the others are grey. None gives each line its own colour.
+    dot
+        A point to mark.
+    dashes
+        "solid", "dash" or "dot", by the name of a line. Lines without an entry are solid.
+    text
+        A value of y in words.
+
+    Returns
+    -------
+    str
+        The SVG.
     """
     frame = _Frame.of([point for line in lines.values() for point in line], log, text)
     heights = _apart(

@@ -25,9 +25,18 @@ HAVE_EPSILON = tuple(status for status in Status if status.has_epsilon)
 class Point:
     """A planned draw: a run and its place in the table.
 
-    label: the name of its line. epsilon: None if nothing is released. grid: values of the
-    parameters that vary. is_rival: whether it may be named as the best method; a person's own
-    parameters may not.
+    Attributes
+    ----------
+    spec
+        The run.
+    label
+        The name of its line.
+    epsilon
+        None if nothing is released.
+    grid
+        The values of the parameters that vary.
+    is_rival
+        Whether it may be named as the best method. A person's own parameters may not.
     """
 
     spec: RunSpec
@@ -105,8 +114,30 @@ def may_rank(point: Point) -> bool:
 class Measured:
     """A figure of one method at one place of the table: a value for each draw.
 
-    seeds: the seeds of the draws, where they are known. parameters: the method's, with those of the
-    grid. totals: each draw's exact epsilon.
+    Attributes
+    ----------
+    label
+        The name of its line.
+    algorithm
+        The id of the algorithm.
+    epsilon
+        None if nothing is released.
+    grid
+        The values of the parameters that vary.
+    draws
+        The value of each draw.
+    seeds
+        The seeds of the draws, where they are known.
+    parameters
+        The method's parameters, including those of the grid.
+    without_noise
+        Whether the runs have neither noise nor budget.
+    totals
+        The exact epsilon of each draw.
+    caution
+        Why the method's epsilon differs in meaning from the others'; '' if it does not.
+    is_rival
+        Whether it may be named as the best method.
     """
 
     label: str

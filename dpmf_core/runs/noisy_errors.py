@@ -208,9 +208,21 @@ def _split_key(run: Run) -> Hashable:
 
 
 def words(run: Run, epsilon: float | None, released: bool) -> str:
-    """What a table prints about the errors of a run on private data.
+    """The text that a table prints about the errors of a run on private data.
 
-    epsilon: at which errors were requested; released: whether this one was.
+    Parameters
+    ----------
+    run
+        The run.
+    epsilon
+        The epsilon at which errors were requested; None if they were not.
+    released
+        Whether this run's error was released.
+
+    Returns
+    -------
+    str
+        The text, with the reason if there is no error.
     """
     if released and epsilon is not None:
         return f"with noise, epsilon {budget_text(epsilon)} each, by user"

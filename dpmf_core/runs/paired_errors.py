@@ -182,10 +182,23 @@ CONSTANT = "constant"
 
 @dataclass(frozen=True)
 class PairedSums:
-    """Noisy sums of `PairedErrors`, each with noise of deviation `scale`, as errors and falls.
+    """The noisy sums of `PairedErrors`, as errors and falls.
 
-    has_constant: whether the third sum is of differences from a constant. excess: how much larger
-    the constant's mean squared error over half-range^2 is expected to be because of its own noise.
+    Attributes
+    ----------
+    statistic
+        The statistic, with its clips.
+    sums : (4,)
+        The sums. Each has noise of deviation `scale`.
+    scale
+        The standard deviation of the noise.
+    half_range
+        Half of the range of ratings.
+    has_constant
+        Whether the third sum is of differences from a constant.
+    excess
+        The expected increase of the constant's mean squared error over half-range^2 by its own
+        noise.
     """
 
     statistic: PairedErrors

@@ -202,8 +202,34 @@ def release_shape(
 ) -> PublicShape:
     """Draw the releases of `plan`.
 
-    failure_probability: that of each release. most: the largest number of items or words to keep.
-    Raises BadInput if too few pass the threshold.
+    Parameters
+    ----------
+    data
+        The private data.
+    noise
+        The noise of the releases.
+    failure_probability
+        The failure probability of each release.
+    items
+        Whether the set of items or words is released.
+    units
+        Whether the number of units is released.
+    most
+        The largest number of items or words to keep; None for no limit.
+    slots
+        The key by which units are placed in rows.
+
+    Returns
+    -------
+    PublicShape
+        The released shape.
+
+    Raises
+    ------
+    BadInput
+        If fewer than two items or words pass the threshold, if the noisy number of units falls
+        below the true number, or if `units` is asked of samples that say which person each row
+        belongs to.
     """
     if units and isinstance(data, Samples) and data.people is not None:
         raise BadInput(ROWS_OF_PEOPLE)

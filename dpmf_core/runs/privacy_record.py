@@ -141,7 +141,24 @@ class PrivacyRecord(RecordPart):
     def of(
         cls, ledger: Ledger, event: Event, budget: Budget | None, guarantee: Guarantee
     ) -> Self:
-        """ledger: what was released; event: the plan, whose epsilons are computed."""
+        """The record of releases.
+
+        Parameters
+        ----------
+        ledger
+            The releases.
+        event
+            The plan. Its epsilons are computed.
+        budget
+            The budget of the run, if it has one. It sets delta and the relation.
+        guarantee
+            The guarantee, which says whether an epsilon holds.
+
+        Returns
+        -------
+        PrivacyRecord
+            The record, with an epsilon for every rule.
+        """
         if budget:
             relation = budget.relation
         else:

@@ -19,10 +19,16 @@ Rated = TypeVar("Rated", Ratings, PartitionedRatings)
 class PublicShape:
     """The released shape.
 
-    units: the number of rows from then on, None if the number is given. slots: the row of each
-    unit, drawn at random so that it does not depend on other units; secret on private data. kept:
-    places of the kept items or words in the original data, in their new order; None if all are
-    kept.
+    Attributes
+    ----------
+    units
+        The number of rows from then on; None if the number is given.
+    slots
+        The key that draws the row of each unit at random, so that the row does not depend on other
+        units. It is secret on private data.
+    kept
+        The places of the kept items or words in the original data, in their new order; None if all
+        are kept.
     """
 
     units: int | None = None

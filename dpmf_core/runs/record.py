@@ -226,10 +226,16 @@ class RunRecord(PrivacyRecord):
 
 @dataclass(frozen=True)
 class ItemNames:
-    """What a run knows about its items without any rating.
+    """The facts about items that a run knows without any rating.
 
-    ids: unique, one per item. titles: the items' titles in public data, if they differ from the
-    ids. features: the items' public table, if there is one.
+    Attributes
+    ----------
+    ids
+        Unique ids, one per item.
+    titles
+        The items' titles in public data, if they differ from the ids.
+    features
+        The items' public table, if there is one.
     """
 
     ids: tuple[str, ...]

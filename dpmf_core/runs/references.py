@@ -27,10 +27,23 @@ def best_known(
     outliers: bool = False,
     in_parts: bool = False,
 ) -> str:
-    """The id of the best known algorithm without privacy, by a name of `METRICS`.
+    """The id of the best known algorithm without privacy.
 
-    outliers: whether they were planted in the samples. in_parts: whether only sums over the ratings
-    are asked.
+    Parameters
+    ----------
+    metric
+        A name of `METRICS`.
+    task
+        "ratings" or "samples".
+    outliers
+        Whether outliers were planted in the samples.
+    in_parts
+        Whether the algorithm may only ask for sums over the ratings.
+
+    Returns
+    -------
+    str
+        The id in the registry.
     """
     if task == "samples":
         if outliers:

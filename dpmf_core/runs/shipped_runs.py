@@ -21,8 +21,14 @@ ViewData = dict[str, Any]  # what a page shows of a run's model
 class ShippedRun(NamedTuple):
     """A run that comes with the package.
 
-    view_data: data for pages, by kind. arrays: those of the released model. Both are empty if no
-    page needs them.
+    Attributes
+    ----------
+    record
+        The record of the run.
+    view_data
+        Data for pages, by kind; empty if no page needs them.
+    arrays
+        The arrays of the released model; empty if no page needs them.
     """
 
     record: RunRecord

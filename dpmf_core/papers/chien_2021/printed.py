@@ -17,13 +17,21 @@ from dpmf_core.base.arrays import Doubles, Flags
 
 @dataclass(frozen=True, kw_only=True)
 class DPALSDraws:
-    """What Algorithm 1 draws.
+    """The random draws of Algorithm 1.
 
-    matrix: N_sym(0, deviation^2)^(r x r), symmetric, each entry of the upper triangle i.i.d.
-    vector: N(0, deviation^2)^r. Both are called with the step t, the item j and the deviation.
-    item_sample: Omega' of line 7, at most k cells of a user, by t; user_sample: line 14, a 1/T
-    fraction of each user's cells, by t. "In practice, we omit the sampling in A_user, and sample
-    only once for A_item" (section 3.1).
+    "In practice, we omit the sampling in A_user, and sample only once for A_item" (section 3.1).
+
+    Attributes
+    ----------
+    matrix
+        N_sym(0, deviation^2)^(r x r): symmetric, with i.i.d. entries in the upper triangle. Called
+        with the step t, the item j and the deviation.
+    vector
+        N(0, deviation^2)^r. Called with the step t, the item j and the deviation.
+    item_sample
+        Omega' of line 7: at most k cells of a user, by t.
+    user_sample
+        The sample of line 14: a 1/T fraction of each user's cells, by t.
     """
 
     matrix: Callable[[int, int, float], Doubles]

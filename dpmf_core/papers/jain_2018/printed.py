@@ -23,10 +23,18 @@ TopPair = Callable[[Doubles, float], tuple[Doubles, float]]
 
 @dataclass(frozen=True, kw_only=True)
 class FrankWolfeInputs:
-    """The input of Algorithm 1 besides the data.
+    """The input of Algorithm 1 in addition to the data.
 
-    T: rounds. L: bound of ||P_Omega(Y*_i)||_2 for every user. beta: failure probability. k: bound
-    of the nuclear norm.
+    Attributes
+    ----------
+    T
+        The number of rounds.
+    L
+        A bound of ||P_Omega(Y*_i)||_2 for every user.
+    beta
+        The failure probability.
+    k
+        A bound of the nuclear norm.
     """
 
     epsilon: float
@@ -105,10 +113,29 @@ def oja(
     noise: Callable[[int], Doubles],
     eigenvalue: Callable[[Doubles, Doubles], float],
 ) -> tuple[Doubles, float]:
-    """Algorithm 2, Oja's method in place of `top_eigenpair`: v and lambda after Gamma updates.
+    """Algorithm 2: Oja's method in place of `top_eigenpair`.
 
-    eta: the step size, by the number of the update and the noisy product. noise: draws g (n,), by
-    the number of the update. eigenvalue: the noisy lambda^2 of A along v.
+    Parameters
+    ----------
+    A : (m, n)
+        The matrix.
+    Gamma
+        The number of updates.
+    v_0 : (n,)
+        The start.
+    eta
+        The step size, by the number of the update and the noisy product.
+    noise
+        Draws g (n,), by the number of the update.
+    eigenvalue
+        The noisy lambda^2 of A along v.
+
+    Returns
+    -------
+    v : (n,)
+        The vector after Gamma updates.
+    lambda_ : float
+        The root of the noisy lambda^2 along v.
     """
     v = v_0
     for tau in range(1, Gamma + 1):

@@ -91,7 +91,26 @@ def update_items(
 ) -> None:  # fmt: skip
     """Algorithm 2: change Q in place by S_u, whose last rating is new.
 
-    lambda_: that of equation 5. item_lambda: that of instructions 4a and 4b.
+    Parameters
+    ----------
+    Q : (n_items, rank)
+        The item factors, changed in place.
+    items, ratings
+        S_u: the items that the user rated, and the ratings.
+    item_biases
+        The item biases, from the items and their ratings without the user's bias.
+    start : (rank,)
+        The start of the user's factors.
+    variant
+        "new" changes only the item of the new rating (4a); "rated" changes all rated items (4b).
+    n
+        The number of iterations that fit the user's factors.
+    lambda_
+        The step size of equation 5.
+    item_lambda
+        The step size of instructions 4a and 4b.
+    gamma
+        The regularisation.
     """
     r = ratings - user_bias(ratings)
     r = r - item_biases(items, r)

@@ -193,8 +193,19 @@ def card(
 ) -> str:
     """A model card in Markdown: what the model is, what it holds, how to use it, its limits.
 
-    record: the run's; on private data only its exported part is used. sections: the run's
-    statement. arrays: the model's.
+    Parameters
+    ----------
+    record
+        The record of the run. On private data only its exported part is used.
+    sections
+        The run's privacy statement.
+    arrays
+        The arrays of the model.
+
+    Returns
+    -------
+    str
+        The card.
     """
     public = record.exported()
     promise = public.guarantee
