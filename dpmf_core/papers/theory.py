@@ -288,15 +288,15 @@ def bound_claims(
     method
         The method that is measured.
     steps
-        The numbers of steps to try on data; none for the default.
+        The numbers of steps to try, by axis and data; an empty tuple takes the default.
     remark
         Further observations on the results.
     words
         How the method deviates from the source's.
     limits
-        Why results lie outside the bound's conditions on any data.
+        Why results lie outside the bound's conditions on any data; '' if they do not.
     left_open
-        What the claim leaves open.
+        Settings that the source does not print, and ours; '' if it prints all.
 
     Returns
     -------

@@ -18,7 +18,16 @@ from dpmf_core.teaching.lessons import ANSWER, Lesson, LessonPart
 class ClassPage:
     """One page of a class.
 
-    lesson: its questions. publications: those of its private question, oldest first.
+    Attributes
+    ----------
+    title
+        The title of the page.
+    link
+        The link that opens it.
+    lesson
+        The questions of the page.
+    publications
+        The publications of its private question, oldest first.
     """
 
     title: str

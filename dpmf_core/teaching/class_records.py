@@ -221,9 +221,20 @@ def _delete(
 class GatheredClass:
     """A class as operators see it.
 
-    id: the id in its links. owner: who opened it first; '' if unknown. n_answers:
-    sessions that have answered. changed: when it was last used, in seconds since 1970. is_opened:
-    by a teacher. room_code: the code that opens it now; '' for none.
+    Attributes
+    ----------
+    id
+        The id in its links.
+    owner
+        The person who opened it first; '' if unknown.
+    n_answers
+        The number of sessions that have answered.
+    changed
+        The time of its last use, in seconds since 1970.
+    is_opened
+        Whether a teacher has opened it.
+    room_code
+        The code that opens it now; '' for none.
     """
 
     id: str
@@ -363,7 +374,17 @@ def class_answers(class_id: str) -> list[Answers]:
 
 @dataclass(frozen=True)
 class Publication:
-    """counts: with noise, one for each choice. n_answers: how many answers there were."""
+    """The counts of a private question, published with noise.
+
+    Attributes
+    ----------
+    epsilon
+        The epsilon of the counts.
+    n_answers
+        The number of answers.
+    counts
+        The noisy counts, one for each choice.
+    """
 
     epsilon: float
     n_answers: int

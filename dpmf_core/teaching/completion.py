@@ -38,8 +38,16 @@ DELIMITERS = "\t;,"  # of cells in a line; the first that occurs separates them
 class Completion:
     """The content of a code.
 
-    what: the mark of the lesson or sequence. right, n_questions: correct predictions and all
-    predictions. nonce: the nonce of the seat that finished it.
+    Attributes
+    ----------
+    what
+        The mark of the lesson or sequence.
+    day
+        The day on which it was finished.
+    right, n_questions
+        The number of correct predictions and of all predictions.
+    nonce
+        The nonce of the seat that finished it.
     """
 
     what: bytes
@@ -105,8 +113,14 @@ def read(text: str) -> Completion:
 class HandedIn:
     """A line with a code.
 
-    code: as it stands in the line, '' without one. content: None unless the code is valid. rest:
-    the other cells of the line, such as a name.
+    Attributes
+    ----------
+    code
+        The code as it stands in the line; '' without one.
+    content
+        The content of a valid code; None if the code is not valid.
+    rest
+        The other cells of the line, such as a name.
     """
 
     code: str

@@ -180,9 +180,20 @@ def noisy_counts(epsilon: float) -> Doubles:
 
 
 def processed(counts: Doubles, steps: frozenset[str]) -> Doubles:
-    """Noisy counts, (..., 5), after post-processing with some steps.
+    """Noisy counts after post-processing with some steps.
 
-    nonnegative: no count below 0. rescaled: the total of the noisy counts. rounded: integers.
+    Parameters
+    ----------
+    counts : (..., 5)
+        The noisy counts.
+    steps
+        "nonnegative" raises counts below 0 to 0. "rescaled" keeps the total of the noisy counts,
+        which counts as at least 0. "rounded" gives integers. The steps are taken in this order.
+
+    Returns
+    -------
+    (..., 5)
+        The processed counts.
     """
     out = counts
     if "nonnegative" in steps:

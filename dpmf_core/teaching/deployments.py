@@ -12,11 +12,20 @@ from dpmf_core.base.registry import by_id
 
 @dataclass(frozen=True)
 class Deployment:
-    """One use, as its publisher describes it.
+    """One use of differential privacy, as its publisher describes it.
 
-    delta: 0 for pure differential privacy. unit: what the guarantee protects. relation: how
-    neighbours differ, if the source states it. period: the time that epsilon covers. address: the
-    address of the source.
+    Attributes
+    ----------
+    delta
+        0 for pure differential privacy.
+    unit
+        What the guarantee protects.
+    relation
+        How neighbours differ, if the source states it.
+    period
+        The time that epsilon covers.
+    address
+        The address of the source.
     """
 
     id: str

@@ -10,7 +10,15 @@ from urllib.parse import quote
 
 @dataclass(frozen=True)
 class Term:
-    """One term. formula: LaTeX. also: other names."""
+    """One term.
+
+    Attributes
+    ----------
+    formula
+        LaTeX.
+    also
+        Other names of the term.
+    """
 
     name: str
     words: str

@@ -65,10 +65,23 @@ class _Signed(BaseModel):
 class LessonLink(_Signed):
     """One page of a lesson.
 
-    page: its address; whether there is such a page is for the pages to say.
-    query: what its link says. locked: shown and fixed; hidden: fixed and not shown.
-    choices: the answers to a private question, shown only as counts with noise; none
-    where students answer in their own words.
+    Attributes
+    ----------
+    page
+        The address of the page. The pages decide whether such a page exists.
+    query
+        The parameters of its link.
+    locked
+        Controls that are shown and fixed.
+    hidden
+        Controls that are fixed and not shown.
+    title
+        The title of the page in the lesson.
+    question
+        The question that the page asks.
+    choices
+        The answers to a private question, which are shown only as counts with noise. It is empty if
+        students answer in their own words.
     """
 
     page: str = Field(pattern=r"^[a-z-]{1,30}$")
@@ -115,10 +128,18 @@ class LessonLink(_Signed):
 
 
 class LessonSequence(_Signed):
-    """What a teacher's link opens: pages in their order.
+    """The pages that a teacher's link opens, in their order.
 
-    id: the id of this class, drawn when the link is made.
-    gathers: whether answers and steps are kept for the teacher's class view.
+    Attributes
+    ----------
+    id
+        The id of this class, drawn when the link is made.
+    steps
+        The pages.
+    title
+        The title of the sequence.
+    gathers
+        Whether answers and steps are kept for the teacher's class view.
     """
 
     id: str = Field(

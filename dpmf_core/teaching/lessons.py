@@ -15,9 +15,22 @@ from dpmf_core.base.registry import by_id
 class LessonPart:
     """One demonstration.
 
-    words: an introduction. question, answers: the prediction, asked before the demonstration.
-    right: index of the correct answer. because: the explanation. task: something to try afterwards.
-    result, caption: templates for the demonstration's values. figure: axes, lines and description.
+    Attributes
+    ----------
+    words
+        An introduction.
+    question, answers
+        The prediction, asked before the demonstration.
+    right
+        The index of the correct answer.
+    because
+        The explanation.
+    task
+        Something to try afterwards.
+    result, caption
+        Templates for the demonstration's values.
+    figure
+        Axes, lines and description.
     """
 
     id: str
@@ -37,8 +50,18 @@ class LessonPart:
 class Lesson:
     """A lesson of a few minutes.
 
-    own_words: the final question. model: one good answer. choices: the answers from which the final
-    question lets students choose; none where they answer in their own words.
+    Attributes
+    ----------
+    idea
+        The idea that it teaches.
+    parts
+        Its demonstrations.
+    own_words
+        The final question.
+    model
+        One good answer to it.
+    choices
+        The answers from which students choose. It is empty if they answer in their own words.
     """
 
     id: str

@@ -19,8 +19,14 @@ Sums = npt.NDArray[np.float64]
 class Club:
     """A film club before and after you joined.
 
-    others: how many other members saw each film, (FILMS,). published_sums: the sums with you,
-    possibly with noise. has_seen: the films you saw.
+    Attributes
+    ----------
+    others : (FILMS,)
+        How many other members saw each film.
+    published_sums : (FILMS,)
+        The sums with you, possibly with noise.
+    has_seen : bool (FILMS,)
+        The films you saw.
     """
 
     others: Sums
@@ -77,8 +83,14 @@ FILMS_SEEN = 6
 class Round:
     """One round of the game.
 
-    suspects: the films each suspect saw, (SUSPECTS, FILMS). sums: the published sums minus everyone
-    else's rows, (FILMS,). answer: the suspect in the data, from 0; SUSPECTS for none.
+    Attributes
+    ----------
+    suspects : bool (SUSPECTS, FILMS)
+        The films that each suspect saw.
+    sums : (FILMS,)
+        The published sums minus everyone else's rows.
+    answer : int
+        The suspect in the data, from 0; SUSPECTS for none.
     """
 
     suspects: npt.NDArray[np.bool_]

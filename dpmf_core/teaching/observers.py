@@ -23,10 +23,16 @@ class Thing:
 
 @dataclass(frozen=True)
 class Observer:
-    """Someone who looks.
+    """A person or company that looks.
 
-    sees: ids of the things that they read. exact, noisy: the same in words, without and with noise.
-    learns: what they can learn about you.
+    Attributes
+    ----------
+    sees
+        The ids of the things that they read.
+    exact, noisy
+        The same in words, without and with noise.
+    learns
+        What they can learn about you.
     """
 
     id: str

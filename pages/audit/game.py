@@ -24,7 +24,15 @@ STATE_KEY = "audit.game"
 
 @dataclass
 class Game:
-    """One game. seed: the seed of its epsilon and rounds. guesses: one for each round played."""
+    """One game.
+
+    Attributes
+    ----------
+    seed
+        The seed of its epsilon and rounds.
+    guesses
+        One guess for each round played.
+    """
 
     seed: int = field(default_factory=lambda: secrets.randbits(40))
     guesses: list[int] = field(default_factory=list)

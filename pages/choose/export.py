@@ -49,9 +49,16 @@ Find = Callable[[Inquiry], Finding | None]
 
 @dataclass(frozen=True)
 class Export:
-    """What is exported.
+    """The run that is exported.
 
-    run: on all ratings of the session's data. finding: the answer that it trains, if it does.
+    Attributes
+    ----------
+    run
+        The run on all ratings of the session's data.
+    entry
+        The entry of the data.
+    finding
+        The answer that the run trains, if it trains one.
     """
 
     run: RunSpec

@@ -144,7 +144,14 @@ BETWEEN = (
 def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
     """Answer which epsilon keeps a share, without drawing the whole page again.
 
-    now: the chosen epsilon. title: the title of the line.
+    Parameters
+    ----------
+    now
+        The chosen epsilon.
+    title
+        The title of the line.
+    shares
+        The share kept at each measured epsilon.
     """
     key = "explore.keep"
     st.session_state.setdefault(key, USUAL)

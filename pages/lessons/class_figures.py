@@ -34,8 +34,20 @@ def draw(
 ) -> None:
     """Draw a bar for each row of a table of names and counts.
 
-    right: the row of the right answer, to be marked; None for none. noise: how far a count may be
-    off, drawn as an interval.
+    Parameters
+    ----------
+    key
+        The key of the figure in the session.
+    alt
+        The description of the figure.
+    table
+        A column of names and a column of counts.
+    caption
+        Markdown below the figure.
+    right
+        The row of the right answer, which is marked; None for none.
+    noise
+        How far a count may be off. It is drawn as an interval.
     """
     (_, names), (what, counts) = table.items()
     labels = [_label(str(name), place == right) for place, name in enumerate(names)]

@@ -79,10 +79,19 @@ def names() -> frozenset[str]:
 
 
 def proxy_warning(listens_at: str | None, files: int) -> str:
-    """Why an address that others can reach needs a proxy; '' on loopback.
+    """The reason why an address that others can reach needs a proxy.
 
-    listens_at: the server's address; None for every address. files: how many files and connections
-    the process can hold open.
+    Parameters
+    ----------
+    listens_at
+        The server's address; None for every address.
+    files
+        The number of files and connections that the process can hold open.
+
+    Returns
+    -------
+    str
+        '' on loopback.
     """
     address = listens_at or "0.0.0.0"
     if is_loopback(address):

@@ -37,8 +37,14 @@ class LoginGate:
     """Serves only visitors who have logged in, and returns them to the link they opened.
 
     A proxy asks at `/auth/check`: 204 lets a request pass, 401 does not. Only places on this server
-    are recorded or followed. required: whether a login is; otherwise everything passes. base: the
-    path under which the server is reached.
+    are recorded or followed.
+
+    Attributes
+    ----------
+    required
+        Whether a login is required. If it is not, everything passes.
+    base
+        The path under which the server is reached.
     """
 
     def __init__(self, app: ASGIApp, required: bool, base: str = "") -> None:

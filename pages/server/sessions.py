@@ -49,8 +49,12 @@ class BackgroundWork(Protocol):
 class Session:
     """One browser tab.
 
-    own_data: its own data sets by id. work: by place, background work and whether a button began
-    it.
+    Attributes
+    ----------
+    own_data
+        Its own data sets by id.
+    work
+        Background work by place, and whether a button began it.
     """
 
     id: str
@@ -85,8 +89,14 @@ class Session:
 class Sessions:
     """The open sessions. Thread-safe.
 
-    is_connected: whether a session's browser is connected. uploading: ids of sessions with uploaded
-    files. clock: monotonic seconds.
+    Parameters
+    ----------
+    is_connected
+        Whether a session's browser is connected.
+    uploading
+        The ids of sessions with uploaded files.
+    clock
+        Monotonic seconds.
     """
 
     def __init__(

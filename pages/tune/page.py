@@ -445,7 +445,23 @@ def draw_where(
 ) -> Mapping[str, Any] | None:
     """Ask where to search for private data, draw that search, and return its winner.
 
-    own: with these data. choice: with the synthetic ones, which `spec` searches.
+    Parameters
+    ----------
+    own
+        The choice with these data.
+    choice
+        The choice with the synthetic data, which `spec` searches.
+    spec
+        The search.
+    trials
+        The number of trials.
+    head
+        The place of the headline.
+
+    Returns
+    -------
+    mapping or None
+        The parameters of the winner; None before there is one.
     """
     st.caption(
         "Your data are private, and every look at them costs privacy. So the search runs on **a"

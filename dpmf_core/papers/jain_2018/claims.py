@@ -201,10 +201,7 @@ def _panel(
     grid: Grid = FRANK_WOLFE_GRID,
     epsilons: tuple[float, ...] = PANEL_EPSILONS,
 ) -> Claim:
-    """The claim of a panel, with one draw.
-
-    more: lines that are in Fig. 2 and not in Fig. 3. grid: the grid of private Frank-Wolfe.
-    """
+    """The claim of a panel, with one draw; `more` are lines of Fig. 2 that Fig. 3 does not have."""
 
     def sweeps() -> tuple[Sweep, ...]:
         lines = (

@@ -427,9 +427,28 @@ class PrivateSelection(BaseModel):
 class SelectionResult:
     """The result of a private selection.
 
-    score: the best trial's noisy validation RMSE, None if no trial was drawn; epsilon: that of the
-    whole; interval: that of the score, by its noise alone; paired, floor_words: the score next to
-    the error of own means; receipt, charge: those of private data.
+    Attributes
+    ----------
+    spec
+        The selection.
+    score
+        The noisy validation RMSE of the best trial; None if no trial was drawn.
+    winner
+        The parameters of the best trial.
+    epsilon
+        The epsilon of the whole selection.
+    public
+        Whether the data are public.
+    guarantee
+        The guarantee in words.
+    unit
+        The unit that the guarantee protects.
+    interval
+        The interval of the score, by its noise alone.
+    paired, floor_words
+        The score next to the error of own means, as figures and in words.
+    receipt, charge
+        The receipt and the charge of private data.
     """
 
     spec: PrivateSelection

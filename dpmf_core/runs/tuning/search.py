@@ -86,9 +86,27 @@ class Search:
         *,
         in_hand: bool = False,
     ) -> None:
-        """engine: submits the runs. width: the number of trials at a time.
+        """Open the search.
 
-        in_hand: whether the data have no id that finds them again, so the journal stays in memory.
+        Parameters
+        ----------
+        spec
+            The search.
+        trials
+            The number of trials, from 1 to `MOST_TRIALS`.
+        engine
+            The engine to which the runs are submitted.
+        width
+            The number of trials at a time.
+        folder
+            The folder of the journal; by default a folder with the other data.
+        in_hand
+            Whether no id finds the data again. The journal then stays in memory.
+
+        Raises
+        ------
+        BadInput
+            If the number of trials is outside its range, or larger than the server allows.
         """
         if not 1 <= trials <= MOST_TRIALS:
             raise BadInput(

@@ -50,10 +50,33 @@ def search_spec(
     draws: int,
     prune: bool,
 ) -> TuneSpec:
-    """The search around a run. Raises BadInput.
+    """The search around a run.
 
-    grid: values to try, all of them. ranges: for a sampler; None is a range around the recommended
-    value, on data of this shape.
+    Parameters
+    ----------
+    run
+        The run. It gives the data, the budget, the split, the seed and the fixed parameters.
+    shape
+        The shape of the data.
+    grid
+        The values to try, all of them, by parameter. If it is empty, a sampler draws from `ranges`.
+    ranges
+        The range of each parameter for a sampler. None is a range around the recommended value on
+        data of this shape.
+    draws
+        The number of draws of each trial.
+    prune
+        Whether poor trials are stopped early.
+
+    Returns
+    -------
+    TuneSpec
+        The search.
+
+    Raises
+    ------
+    BadInput
+        If such a search cannot be made.
     """
     space: dict[str, Any] = dict(grid)
     if not grid:
@@ -95,11 +118,24 @@ def best_of(finished: Search) -> Trial:
 
 @dataclass(frozen=True, eq=False)
 class SearchResult:
-    """What a search found. Printed it is what the command `tune` prints.
+    """The result of a search. Printing it gives the output of the command `tune`.
 
-    comparison: the best and the recommended parameters over fresh draws; None before they are
-    trained. final: the first of these draws. cost: the cost of choosing; None without a proven
-    epsilon.
+    Attributes
+    ----------
+    spec
+        The search.
+    trials
+        All trials.
+    best
+        The best trial.
+    importance
+        The share of each parameter in the differences of the scores.
+    comparison
+        The best and the recommended parameters over fresh draws; None before these are trained.
+    final
+        The first of these draws.
+    cost
+        The cost of choosing; None without a proven epsilon.
     """
 
     spec: TuneSpec

@@ -18,8 +18,12 @@ CACHE_SIZE = 100  # runs in memory
 def draw_files(files: Mapping[str, tuple[str, Any]], share: str = "") -> None:
     """Draw a button for each file, and for the page's share link.
 
-    files: label and content by name. share: what the link contains, in a sentence; without one
-    there is no link.
+    Parameters
+    ----------
+    files
+        Label and content by the name of the file.
+    share
+        What the link contains, in a sentence; '' for no link.
     """
     with st.container(horizontal=True):
         for name, (label, data) in files.items():

@@ -97,7 +97,16 @@ def draw_ways(
 ) -> None:
     """Draw a button for each page, the first one primary.
 
-    ways: labels by page. choose: called first, to set what that page shows. leave: opens the page.
+    Parameters
+    ----------
+    key
+        The key of the buttons in the session.
+    ways
+        The labels by page.
+    choose
+        Called first, to set what the opened page shows.
+    leave
+        Opens the page.
     """
     with st.container(horizontal=True):
         for place, (page, label) in enumerate(ways.items()):

@@ -35,8 +35,14 @@ class Titled:
 class AppSection(Titled):
     """A section of the app, shown in the header.
 
-    id: its address. words: its purpose in a sentence. parameter: the address parameter that names
-    its view.
+    Attributes
+    ----------
+    id
+        Its address.
+    words
+        Its purpose in a sentence.
+    parameter
+        The address parameter that names its view.
     """
 
     words: str
@@ -62,20 +68,38 @@ SECTIONS = by_id((
 class Page(Titled):
     """One view of a section.
 
-    id: its name in a lesson link; without hyphens also the name of its folder.
-    title: its name in the switch between views.
-    section: the section that it belongs to.
-    view: its name in the address; '' for the default view of a section.
-    under: the view that it is a tab of. tab: its name among tabs, if it has some.
-    data_kind: the kind of data in its sidebar; None without a sidebar.
-    unused: sidebar controls without effect on it, by their names in a link.
-    takes_parts: whether it takes partitioned ratings.
-    in_lessons: whether a lesson link may open it.
-    for_operator: whether only an operator of the server may open it.
-    has_dial: whether small screens have epsilon's slider at the bottom.
-    also: further addresses that lead to it.
-    parameters: those of links without a view that mean this view of the section.
-    script_folder: the folder of its script, if it has none of its own.
+    Attributes
+    ----------
+    id
+        Its name in a lesson link; without hyphens also the name of its folder.
+    title
+        Its name in the switch between views.
+    section
+        The section that it belongs to.
+    view
+        Its name in the address; '' for the default view of a section.
+    under
+        The view that it is a tab of.
+    tab
+        Its name among tabs, if it is one.
+    data_kind
+        The kind of data in its sidebar; None without a sidebar.
+    unused
+        Sidebar controls that do not affect it, by their names in a link.
+    takes_parts
+        Whether it takes partitioned ratings.
+    in_lessons
+        Whether a lesson link may open it.
+    for_operator
+        Whether only an operator of the server may open it.
+    has_dial
+        Whether small screens have epsilon's slider at the bottom.
+    also
+        Further addresses that lead to it.
+    parameters
+        Address parameters that mean this view of the section if a link names no view.
+    script_folder
+        The folder of its script, if it differs from the one that the id names.
     """
 
     section: str

@@ -101,14 +101,33 @@ def draw_hero(
 ) -> None:
     """Draw the share kept, or the error, against epsilon with its headline and one person's list.
 
-    All follow the slider. story: epsilon, title, sentence, alt; method (name and short name of the
-    line) and its colour; points ascending by epsilon (epsilon, method, colour, share, error, title,
-    sentence, details, label, cells), whose share, if any, and error have median, low, high and
-    values; others, thin lines (name, short, colour, points); levels, the ends of the scale (kind,
-    share, error, and a name and a short one by unit); units, "share" and "error" or only the
-    latter; range of the axis; lists of one person or None; terms with their meanings; words; stale
-    and pending. methods: that a click shows (id, title, and whether it is shown). on_pick: called
-    with the epsilon of a chosen point. on_method: called with the id of a chosen method.
+    All follow the slider.
+
+    Parameters
+    ----------
+    key
+        The key of the component in the session.
+    story
+        The data of the view:
+
+        - `epsilon`, `title`, `sentence` and `alt`.
+        - `method`: the name and the short name of the line. Its `colour`.
+        - `points`, ascending by epsilon: `epsilon`, `method`, `colour`, `share`, `error`, `title`,
+        `sentence`, `details`, `label` and `cells`. The error, and the share if there is one, have
+        median, low, high and values.
+        - `others`, thin lines: `name`, `short`, `colour` and `points`.
+        - `levels`, the ends of the scale: `kind`, `share`, `error`, and a name and a short one by
+        unit.
+        - `units`: "share" and "error", or only "error".
+        - `range` of the axis.
+        - `lists` of one person, or None.
+        - `terms` with their meanings, `words`, `stale` and `pending`.
+    methods
+        The methods that a click shows: id, title, and whether the method is shown.
+    on_pick
+        Called with the epsilon of a chosen point.
+    on_method
+        Called with the id of a chosen method.
     """
     epsilons = [point["epsilon"] for point in story["points"]]
     take = _taking(key, "picked", epsilons.__contains__, on_pick)
@@ -128,11 +147,22 @@ def draw_hero(
 def draw_matched_parts(key: str, story: Story) -> None:
     """Draw topics as words, or components as pictures, each with its non-private partner.
 
-    The headline and the parts follow the slider in the browser, which highlights the pair under the
-    pointer or with the keyboard's focus. story: epsilon, colour, terms with their meanings, words,
-    stale, pending; kind ("words" or "pictures"); plain: the non-private parts, each a list of words
-    or a PNG file in base64; across: pictures in a row of a wide page; points ascending by epsilon
-    (epsilon, title, sentence, parts and alike in the order of the plain ones, cells).
+    The headline and the parts follow the slider in the browser. The browser highlights the pair
+    under the pointer or with the keyboard's focus.
+
+    Parameters
+    ----------
+    key
+        The key of the component in the session.
+    story
+        The data of the view:
+
+        - `epsilon`, `colour`, `terms` with their meanings, `words`, `stale` and `pending`.
+        - `kind`: "words" or "pictures".
+        - `plain`: the non-private parts, each a list of words or a PNG file in base64.
+        - `across`: the number of pictures in a row of a wide page.
+        - `points`, ascending by epsilon: `epsilon`, `title`, `sentence`, `parts` and `alike` in the
+        order of `plain`, and `cells`.
     """
     _mount_story("matched_parts", key, story)
 
@@ -177,10 +207,27 @@ def draw_epsilon_slider(
 ) -> None:
     """Draw a slider of epsilon on a logarithmic scale.
 
-    While the handle is held, the page's figures follow in the browser; the session follows when it
-    is released. stops: ascending. marks: named epsilons that a click chooses exactly. then: called
-    with the released epsilon. name: what epsilon is. fixed: locked. place: "bar" is only for the
-    bottom of small screens.
+    While a person holds the handle, the page's figures follow in the browser. The session follows
+    when they release it.
+
+    Parameters
+    ----------
+    key
+        The key of the component in the session.
+    now
+        The chosen stop.
+    stops
+        The stops, ascending by epsilon.
+    marks
+        Named epsilons. A click chooses them exactly.
+    then
+        Called with the released epsilon.
+    name
+        The name of epsilon next to the slider.
+    fixed
+        Whether the slider is locked.
+    place
+        "bar" is only for the bottom of small screens.
     """
     data = {
         "now": now,
@@ -211,13 +258,26 @@ def draw_price_curve(
 ) -> None:
     """Draw the share kept at each epsilon, with a handle that moves in the browser, and its facts.
 
-    stops: ascending by epsilon; each has `kept`, `low` and `high` as shares of 1, `measured`,
-    `colour`, and `facts`, a list of numbers with their words. now: the stop where the handle is.
-    words: `name` of the handle, `low` and `high` ends of the axis, `best`, `bestShort` where that
-    is too long, and `floor` for all and nothing kept, `own` for the curve if there are others,
-    `price` for the space above it. others: thin lines with `name`, `colour` and `points`, pairs of
-    an epsilon and a share. then: called with the chosen epsilon, and if the page follows, with
-    those that a held handle passes.
+    Parameters
+    ----------
+    key
+        The key of the component in the session.
+    stops
+        The stops, ascending by epsilon. Each has `kept`, `low` and `high` as shares of 1,
+        `measured`, `colour`, and `facts`, a list of numbers with their words.
+    now
+        The epsilon of the stop where the handle is.
+    words
+        The texts of the component: `name` of the handle; `low` and `high` ends of the axis; `best`
+        and `floor` for all and nothing kept; `bestShort` where `best` is too long; `own` for the
+        curve if there are others; `price` for the space above the curve.
+    others
+        Thin lines with `name`, `colour` and `points`, which are pairs of an epsilon and a share.
+    then
+        Called with the chosen epsilon.
+    follows
+        Whether the page follows the handle. `then` is then also called with the epsilons that a
+        held handle passes.
     """
     epsilons = [stop["epsilon"] for stop in stops]
     data = {

@@ -42,10 +42,18 @@ def bind(
 class PageValue:
     """A value of a page that the session and the address hold.
 
-    The session's leads, and the address follows; it omits the default.
+    The session's value leads, and the address follows. The address omits the default.
 
-    key: in the session. name: in the address. first: the default. read: gives the value of a link's
-    text.
+    Attributes
+    ----------
+    key
+        The key in the session.
+    name
+        The name in the address.
+    first
+        The default.
+    read
+        Gives the value of a link's text.
     """
 
     key: str
@@ -228,8 +236,25 @@ def number_within(
 
     It is a box of text, because browsers drop the comma of "2,5" from a box of numbers.
 
-    below: where the refusal is drawn; by default in the same place. options: further arguments of
-    `st.text_input`.
+    Parameters
+    ----------
+    place
+        The place of the box.
+    label
+        The label of the box.
+    key
+        The key of the number in the session.
+    low, high
+        The range of the number.
+    below
+        The place of the refusal; by default that of the box.
+    **options
+        Further arguments of `st.text_input`.
+
+    Returns
+    -------
+    float
+        The session's number.
     """
     _draw_number(place, label, key, NumberRange(low, high), below, **options)
     number: float = st.session_state[key]

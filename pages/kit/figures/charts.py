@@ -70,8 +70,19 @@ def note(
 ) -> None:
     """Write words into a figure.
 
-    at: coordinates, logarithms on a logarithmic axis. aside: offset to the right and up, in pixels;
-    without an arrow the text starts there, and (0, 0) centres it.
+    Parameters
+    ----------
+    fig
+        The figure.
+    text
+        The words.
+    at
+        The coordinates; logarithms on a logarithmic axis.
+    aside
+        The offset to the right and up, in pixels. Without an arrow the text starts there, and (0,
+        0) centres it.
+    arrow
+        Whether an arrow leads from the text to the coordinates.
     """
     x, y = at
     right, up = aside
@@ -183,7 +194,20 @@ def show(
 ) -> None:
     """Draw a figure with its description, and below it the caption and a button for its numbers.
 
-    leaves: whether the numbers may be saved; by default not on uploaded data. caption: Markdown.
+    Parameters
+    ----------
+    fig
+        The figure.
+    key
+        The key of the figure in the session.
+    alt
+        The description.
+    table
+        The numbers.
+    leaves
+        Whether the numbers may be saved; by default only if the page's data are not private.
+    caption
+        Markdown.
     """
     show_ready(ready(fig, alt, table), key, leaves, caption)
 

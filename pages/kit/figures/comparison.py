@@ -161,8 +161,20 @@ def draw_steps(
 ) -> None:
     """Draw the metric by step, private and non-private.
 
-    parts: names by key in a record's curve. floor: name and figure of what needs no model of
-    others.
+    Parameters
+    ----------
+    page
+        The id of the page.
+    heading
+        The heading of the figure, for its description.
+    runs
+        The runs of the comparison, by name.
+    parts
+        The names of the curves, by their key in a record.
+    metric
+        The id of the metric.
+    floor
+        The name and the figure of the prediction that needs no model of others.
     """
     st.caption("Computed on raw data, not released. Further draws are faint.")
 

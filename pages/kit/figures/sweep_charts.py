@@ -67,8 +67,20 @@ def value_text(value: Any) -> str:
 def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
     """Every draw as a row: name, id, source, epsilon, seed, value and the grid's parameters.
 
-    source: whether the noise is set by the source's rule. of_shares: whether the value is the share
-    kept instead of the metric; methods without a share are left out.
+    The column `source` says whether the noise is set by the source's rule.
+
+    Parameters
+    ----------
+    judgement
+        The measured methods.
+    of_shares
+        Whether the value is the share kept instead of the metric. Methods without a share are then
+        left out.
+
+    Returns
+    -------
+    DataFrame
+        One row per draw.
     """
     rows = []
     for one in judgement.measured:
@@ -123,10 +135,29 @@ def against(
 ) -> go.Figure:
     """A figure of a quantity against x: draws, medians and ranges.
 
-    points: name, id, source, value and x; rows without x become levels. logs: whether the axis of
-    the quantity is logarithmic. of_shares: whether the quantity is a share. The axis of x is
-    logarithmic if its values span most of a power of ten, and categorical if they are not numbers.
-    Lines with the source's noise are dotted, trivial predictors dashed.
+    The axis of x is logarithmic if its values span most of a power of ten. It is categorical if
+    they are not numbers. Lines with the source's noise are dotted, and trivial predictors are
+    dashed.
+
+    Parameters
+    ----------
+    points
+        The columns name, id, source, value and x. Rows without x become levels.
+    x
+        The column of the horizontal axis.
+    quantity
+        The name of the vertical axis.
+    title
+        The title of the figure.
+    logs
+        Whether the axis of the quantity is logarithmic.
+    of_shares
+        Whether the quantity is a share.
+
+    Returns
+    -------
+    Figure
+        The figure.
     """
     height = 400 + 10 * max(0, points["name"].nunique() - 8)
     fig = figure(title, quantity, height=height)

@@ -48,11 +48,20 @@ GOAL = 0.8  # the share kept whose epsilon is stated
 
 @dataclass(frozen=True)
 class Subject:
-    """A page's words.
+    """The words of a page.
 
-    id: the page's id. title, many, numbered_title: words for components. row, a_row: words for a
-    row of data. legend: explains the first view. source: which of the source's figures the page
-    shows.
+    Attributes
+    ----------
+    id
+        The page's id.
+    title, many, numbered_title
+        Words for components.
+    row, a_row
+        Words for a row of data.
+    legend
+        The explanation of the first view.
+    source
+        The figures of the source that the page shows.
     """
 
     id: str
@@ -105,9 +114,18 @@ def draw_page(
 ) -> None:
     """Draw a page about documents or images.
 
-    heading: the heading of the fold with settings and parameters. settings: draws the preparation
-    of rows; returns it, and what is taken as public. most: number of components to show, from the
-    number of all. below: draws the page's own part below the first view, which needs runs.
+    Parameters
+    ----------
+    subject
+        The words of the page.
+    heading
+        The heading of the fold with settings and parameters.
+    settings
+        Draws the preparation of rows. It returns the preparation, and what is taken as public.
+    most
+        The number of components to show, from the number of all components.
+    below
+        Draws the page's own part below the first view, which needs runs.
     """
     page = subject.id
     choice = sidebar.choice()
@@ -166,9 +184,21 @@ def _first_view(
 ) -> tuple[dict[str, Run], bool]:
     """Draw the headline and the components, which follow epsilon, and the progress of runs.
 
-    proved: whether epsilon is guaranteed. most: the number of components shown. While nothing is
-    known about the current choice, the previous result stays. Returns the finished runs, and
-    whether components are shown.
+    While nothing is known about the current choice, the previous result stays.
+
+    Parameters
+    ----------
+    proved
+        Whether epsilon is guaranteed.
+    most
+        The number of components shown.
+
+    Returns
+    -------
+    runs
+        The finished runs.
+    has_parts
+        Whether components are shown.
     """
     page = subject.id
     head = st.container()
@@ -251,10 +281,16 @@ def _story(
     proved: bool,
     most: int,
 ) -> Story | None:
-    """What the browser draws, or None until a private and a non-private run exist.
+    """The data that the browser draws, or None until a private and a non-private run exist.
 
-    line: the chosen method along epsilon. proved: whether epsilon is guaranteed; otherwise only the
-    chosen run is shown. most: the number of components shown.
+    Parameters
+    ----------
+    line
+        The chosen method along epsilon.
+    proved
+        Whether epsilon is guaranteed. If it is not, only the chosen run is shown.
+    most
+        The number of components shown.
     """
     best = references(spec)["best"]
     plain = find_parts(subject.id, choice, best, best)

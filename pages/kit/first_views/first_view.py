@@ -25,8 +25,21 @@ def compose(
 ) -> Story:
     """The parts of a story that all pages have.
 
-    points: ascending by epsilon. terms: with their meanings. words: the browser's texts; it fills
-    in {..}.
+    Parameters
+    ----------
+    choice
+        The choice in the sidebar.
+    points
+        The points, ascending by epsilon.
+    terms
+        The meanings by term.
+    words
+        The browser's texts, in which it fills in {..}.
+
+    Returns
+    -------
+    Story
+        Points, terms and words, and the part that depends on the chosen epsilon.
     """
     pending = "This ε itself is being computed."
     if not choice.entry.public:
@@ -51,10 +64,23 @@ def at_choice(choice: SidebarChoice, points: Sequence[Mapping[str, Any]]) -> Sto
 def displayed(
     page: str, choice: SidebarChoice, story: Story | None, waits: bool
 ) -> Story | None:
-    """What is drawn: the new result, or the previous one, greyed, with its description.
+    """The new result, or the previous one, greyed, with its description.
 
-    story: the new result, which is kept if it contains the chosen epsilon. waits: whether the
-    previous one stays meanwhile.
+    Parameters
+    ----------
+    page
+        The id of the page.
+    choice
+        The choice in the sidebar.
+    story
+        The new result. It is kept if it contains the chosen epsilon.
+    waits
+        Whether the previous result stays until there is a new one.
+
+    Returns
+    -------
+    Story or None
+        None if there is nothing to draw.
     """
     key = f"{page}.story"
     if story is not None:
@@ -78,9 +104,25 @@ def displayed(
 def headline(
     choice: SidebarChoice, one: Measured, clause: str, proved: bool = True
 ) -> str:
-    """The headline of a measured epsilon. clause: what the method does there.
+    """The headline of a measured epsilon.
 
-    With the source's rule it states the total first. proved: whether epsilon is guaranteed.
+    With the source's rule it states the total first.
+
+    Parameters
+    ----------
+    choice
+        The choice in the sidebar.
+    one
+        The measured epsilon.
+    clause
+        What the method does there.
+    proved
+        Whether epsilon is guaranteed.
+
+    Returns
+    -------
+    str
+        A sentence without a full stop.
     """
     if not proved:
         return f"With no proven ε, {one.title} {clause}"

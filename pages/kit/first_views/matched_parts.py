@@ -20,9 +20,16 @@ WordsOrPicture = list[str] | str  # a topic's words, or a picture's file in base
 
 @dataclass(frozen=True)
 class MatchedParts:
-    """Components of a private run at the places of their non-private partners; empty without one.
+    """The components of a private run at the places of their non-private partners.
 
-    alike: cosine of each with its partner. coherence: the coherence of topics, if computed.
+    Attributes
+    ----------
+    parts
+        The component of each partner; empty if it has none.
+    alike
+        The cosine of each component with its partner.
+    coherence
+        The coherence of topics, if it is computed.
     """
 
     parts: Sequence[WordsOrPicture]

@@ -234,7 +234,16 @@ def _draw_end(sequence: LessonSequence) -> None:
 def draw_code(what: str, score: tuple[int, int], step: str, of: str = "") -> None:
     """Draw the code of what is finished, with the day on which it was finished.
 
-    step: keeps the day. of: the lesson if there is no teacher's link.
+    Parameters
+    ----------
+    what
+        The id of the lesson or sequence.
+    score
+        The number of correct predictions and of all predictions.
+    step
+        The step that keeps the day.
+    of
+        The id of the lesson, if there is no teacher's link.
     """
     was_stored = lesson.UNSENT not in st.session_state
     lesson.note(step, completion.today(), of)

@@ -59,9 +59,18 @@ def panel(
 ) -> None:
     """Draw a private data set's total, its account and its budget.
 
-    where: distinguishes places on a page. units: number of rows. awaits: whether the page waits for
-    work that may not be in the account yet. title: the title of the data. With it the account
-    is unfolded, with the total as its heading.
+    Parameters
+    ----------
+    data_id
+        The id of the data.
+    where
+        Distinguishes places on a page.
+    units
+        The number of rows.
+    awaits
+        Whether the page waits for work that may not be in the account yet.
+    title
+        The title of the data. With it the account is unfolded, with the total as its heading.
     """
     account = account_of(data_id)
     if account is None:

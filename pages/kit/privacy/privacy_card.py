@@ -160,8 +160,18 @@ def label(
 ) -> None:
     """Draw the privacy card of a run with its details folded.
 
-    public: whether the data are public, so that the noise can be drawn again. each: units per
-    person, if a person is not the unit.
+    Parameters
+    ----------
+    event
+        The releases of the run.
+    guarantee
+        The guarantee of the run.
+    delta
+        The delta of its epsilon.
+    public
+        Whether the data are public, so that the noise can be drawn again.
+    each
+        The number of units per person, if a person is not the unit.
     """
     with st.container(border=True):
         if guarantee.has_epsilon:
@@ -259,10 +269,23 @@ def meaning(event: Event, delta: float, unit: str, key: str) -> None:
 def in_hundred(
     epsilon: float, certainty: Certainty, success: float, nominal: str = ""
 ) -> dict[str, object]:
-    """What an epsilon means for one unit, for `draw_hundred`.
+    """The meaning of an epsilon for one unit, as data for `draw_hundred`.
 
-    epsilon: the one that is named. success: how often the best attacker is right. nominal:
-    "nominal " if a source's rule does not keep the named epsilon.
+    Parameters
+    ----------
+    epsilon
+        The epsilon that is named.
+    certainty
+        How certain an attacker can become.
+    success
+        How often the best attacker is right.
+    nominal
+        "nominal " if a source's rule does not keep the named epsilon.
+
+    Returns
+    -------
+    dict
+        The epsilon, a title, sentences and figures.
     """
     whom = "one person" if certainty.unit in PEOPLE else f"one {certainty.unit}"
     return {

@@ -25,10 +25,18 @@ WELL = (*OPEN, "done")  # neither failed nor cancelled
 
 @dataclass(eq=False)
 class RunRequest:
-    """What a session wants at one place of a page, by name.
+    """The work that a session wants at one place of a page, by name.
 
-    results: finished results. jobs: handles of the rest. called_off: whether it was cancelled
-    because no one was looking.
+    Attributes
+    ----------
+    specs
+        The wanted computations.
+    results
+        The finished results.
+    jobs
+        The handles of the other computations.
+    called_off
+        Whether the work was cancelled because no one was looking.
     """
 
     specs: dict[str, Computation] = field(default_factory=dict)

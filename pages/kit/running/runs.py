@@ -55,14 +55,32 @@ def ask(
     """Take the finished ones of these runs or measurements, and have the rest computed.
 
     The rest shows its progress here, and the page is drawn again as it finishes. On private data
-    only work that a button requested is computed; the rest gets a button with its price. Raises
-    BadInput if there are more runs than the server allows.
+    only work that a button requested is computed. The rest gets a button with its price.
 
-    place: a name on the page; work that it wanted before is released. specs: work by name, in the
-    order of computation. by_button: whether a button requested them, so that they continue when
-    another page is opened. whole: names of runs whose arrays the page needs; the others come as
-    records. first: names to compute before the others. confirm: identifies work that waits for a
-    button with an estimate if it is long; '' for none.
+    Parameters
+    ----------
+    place
+        A name on the page. Work that this place wanted before is released.
+    specs
+        The work by name, in the order of computation.
+    by_button
+        Whether a button requested the work, so that it continues when another page is opened.
+    whole
+        The names of runs whose arrays the page needs. The others come as records.
+    first
+        The names to compute before the others.
+    confirm
+        Identifies work that waits for a button with an estimate if it is long; '' for none.
+
+    Returns
+    -------
+    dict
+        The finished results by name.
+
+    Raises
+    ------
+    BadInput
+        If there are more runs than the server allows.
     """
     limits.at_most("largest_sweep", len(specs), "runs of a page")
     if confirm:

@@ -44,9 +44,28 @@ def public_finding(
 ) -> PublicFinding:
     """The answer on public data, on which methods are tried.
 
-    options: the fields of `Question` except the data. facts: fields of the finding.
+    Parameters
+    ----------
+    data_id
+        The id of the data.
+    shape
+        The shape of the data.
+    options
+        The fields of `Question` except the data.
+    compute
+        Computes the table of runs.
+    **facts
+        Further fields of the finding.
 
-    Raises BadInput if the question cannot be asked about these data.
+    Returns
+    -------
+    PublicFinding
+        The answer and the runs behind it.
+
+    Raises
+    ------
+    BadInput
+        If the question cannot be asked about these data.
     """
     question = question_of(data_id, shape.n_users, options)
     runs = QuestionRuns(question, shape)
@@ -60,9 +79,26 @@ def private_finding(
 ) -> PrivateFinding:
     """The prediction for private data of a declared shape.
 
-    options: the fields of `Question` except the data. facts: fields of the finding.
+    Parameters
+    ----------
+    declared
+        The declared shape.
+    options
+        The fields of `Question` except the data.
+    compute
+        Computes the table of runs.
+    **facts
+        Further fields of the finding.
 
-    Raises BadInput if anything but the largest epsilon is asked for.
+    Returns
+    -------
+    PrivateFinding
+        The recommended method and its range over the worlds.
+
+    Raises
+    ------
+    BadInput
+        If anything but the largest epsilon is asked for.
     """
     if options.get("spend") is None or options.get("keep") or options.get("reach"):
         raise BadInput(

@@ -33,12 +33,28 @@ NO_TOTAL = (
 class Finding(ABC):
     """An answer about a data set.
 
-    title: the name of the data. path: how a command names them: an id of the catalogue, or a path
-    with its facts; '' for a declared shape without data. assumptions: what was taken as public
-    about private data. parameters: the method's, where they differ from the recommended ones.
-    program: what starts dpmf; `dpmf` in everything that is written to a file. earlier: the charges
-    in the account of the data; budget: the account's. is_trained_on_all: whether the answer was
-    trained on all ratings; the training is then among these charges, if the data have an account.
+    Attributes
+    ----------
+    question
+        The question.
+    title
+        The name of the data.
+    path
+        The data as a command names them: an id of the catalogue, or a path with its facts; '' for a
+        declared shape without data.
+    assumptions
+        What was taken as public about private data.
+    parameters
+        The method's parameters that differ from the recommended ones.
+    program
+        The words that start dpmf; `dpmf` in everything that is written to a file.
+    earlier
+        The charges in the account of the data.
+    budget
+        The budget of that account.
+    is_trained_on_all
+        Whether the answer was trained on all ratings. If the data have an account, its charges then
+        include the training.
     """
 
     public: ClassVar[bool]

@@ -44,8 +44,14 @@ TRIED_ON_WORLDS = (
 class PrivateFinding(Finding):
     """The range of the recommended method over the worlds, or what was measured instead.
 
-    selection: the result of a private selection on the data themselves. steps: the measured
-    trainings on the data, in their order.
+    Attributes
+    ----------
+    expected
+        The range over the worlds.
+    selection
+        The result of a private selection on the data themselves.
+    steps
+        The measured trainings on the data, in their order.
     """
 
     public: ClassVar[bool] = False

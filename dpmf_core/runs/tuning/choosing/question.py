@@ -55,8 +55,13 @@ OF_A_PERSON = "person_rmse"  # on private data, where a measurement releases its
 class Question(BaseModel):
     """One question. Exactly one of `spend`, `keep` and `reach` is given.
 
-    data: public or simulated data on which methods are tried; or the declared shape of private
-    data, about which only `spend` is asked. delta: the delta of every run.
+    Attributes
+    ----------
+    data
+        Public or simulated data on which methods are tried, or the declared shape of private data.
+        Only `spend` can be asked about private data.
+    delta
+        The delta of every run.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -162,10 +167,17 @@ class Question(BaseModel):
 class QuestionRuns:
     """The runs of a question on data of a public shape.
 
-    methods: ids of the candidates, each of which also runs without noise. references: ids of the
-    algorithms without privacy of which the best is 100% of the scale. points: all runs of a first
-    answer; the epsilon of a point is that of those it must protect. refusals: titles of unsuitable
-    methods, and why.
+    Attributes
+    ----------
+    methods
+        The ids of the candidates. Each also runs without noise.
+    references
+        The ids of algorithms without privacy. The best of them is 100% of the scale.
+    points
+        All runs of a first answer. The epsilon of a point is the epsilon of the people whom the
+        question protects.
+    refusals
+        Why a method is unsuitable, by the method's title.
     """
 
     def __init__(self, question: Question, shape: Any) -> None:

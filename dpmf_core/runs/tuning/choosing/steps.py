@@ -16,8 +16,16 @@ USUAL_EPSILON = 0.1  # of a measurement
 class AnswerStep:
     """One training and the measurement of what it brought.
 
-    spec: the run. epsilon: that of the training, for the people whom the question protects.
-    charges: those of the training and of the measurement.
+    Attributes
+    ----------
+    spec
+        The run.
+    epsilon
+        The epsilon of the training, for the people whom the question protects.
+    fall
+        The measured fall of the error.
+    charges
+        The charges of the training and of the measurement.
     """
 
     spec: RunSpec
