@@ -230,8 +230,24 @@ def fetch(
 def import_(id: str, path: str | Path, *, replace: bool = False) -> Report:  # noqa: A002
     """Store the data of a published set from its official archive or folder, or from a table.
 
-    replace: whether another set may replace the published one. Raises BadInput if the file cannot
-    be read, or would replace the published set.
+    Parameters
+    ----------
+    id : str
+        The id of the set in the catalogue.
+    path : str or Path
+        The archive, the folder or the table.
+    replace : bool
+        Whether another set may replace the published one.
+
+    Returns
+    -------
+    Report
+        The report of the reading.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read, or would replace the published set.
     """
     return _keep(id, path, data_folder(), replace)
 

@@ -19,7 +19,13 @@ MOST_ENTRIES = 200_000_000  # users x items that an id may name
 
 @dataclass(frozen=True)
 class DeclaredWorld(SimulatedShape):
-    """A world of the family in a declared shape. number: from 1 to `worlds.COUNT`."""
+    """A world of the family in a declared shape.
+
+    Attributes
+    ----------
+    number : int
+        The number of the world, from 1 to `worlds.COUNT`.
+    """
 
     number: int = field(kw_only=True)
 

@@ -128,7 +128,7 @@ def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
 
 @functools.lru_cache(64)
 def _facts(path: Path, stamp: float) -> dict[str, Any]:
-    """The facts about a stored data set; stamp: the stamp of its file."""
+    """The facts about a stored data set, from its file with this stamp."""
     try:
         with np.load(path, allow_pickle=False) as arrays:
             facts: dict[str, Any] = json.loads(arrays["facts"].tobytes())

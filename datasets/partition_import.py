@@ -152,7 +152,7 @@ def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str], Advice]:
 
 @dataclass
 class _Import:
-    """An import under way. folder: for files until it is finished."""
+    """An import under way, which keeps its files in `folder` until it is finished."""
 
     name: str
     files: list[Path]

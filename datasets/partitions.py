@@ -39,8 +39,13 @@ ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
 class Manifest(BaseModel):
     """The facts about a set before any partition is read.
 
-    parts: sha256 of each file. The others are those of `Ratings`; the item table as names of
-    columns and values (n_items, columns).
+    The other facts are those of `Ratings`. The item table is stored as names of columns and values
+    (n_items, columns).
+
+    Attributes
+    ----------
+    parts : tuple of str
+        The sha256 of each file.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -103,9 +108,21 @@ def file_of(folder: Path, partition: int) -> Path:
 
 
 def write_partition(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
-    """Write the ratings of some users, completely or not at all, and return the file's sha256.
+    """Write the ratings of some users, completely or not at all.
 
-    users: (n_ratings,) their numbers in the whole set.
+    Parameters
+    ----------
+    file : Path
+        The file of the partition.
+    users : int (n_ratings,)
+        The users' numbers in the whole set.
+    rows : Ratings
+        The ratings.
+
+    Returns
+    -------
+    str
+        The sha256 of the file.
     """
     import pyarrow as pa
     from pyarrow import parquet

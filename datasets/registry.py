@@ -155,8 +155,21 @@ def stand_in_id(
 ) -> str:
     """The id of the stand-in for data of a shape.
 
-    density: share of (user, item) pairs that are rated. For a large catalogue the stand-in has as
-    many items as can be simulated.
+    For a large catalogue the stand-in has as many items as can be simulated.
+
+    Parameters
+    ----------
+    n_users, n_items : int
+        The numbers of users and items.
+    density : float
+        The share of (user, item) pairs that are rated.
+    bounds : tuple of float
+        The lowest and the highest rating.
+
+    Returns
+    -------
+    str
+        The id.
     """
     items = max(LEAST, min(n_items, MOST_CELLS // max(n_users, 1)))
     low, high = bounds

@@ -44,8 +44,12 @@ DeclaredFacts = Mapping[str, str]
 class _Rows:
     """Documents or images as they were read.
 
-    people: the name of each row's person by the fact `group`, "" if it has none. Documents without
-    a person are not among the samples, so none of their words is kept; images still are.
+    Attributes
+    ----------
+    people : sequence of str or None
+        The name of each row's person by the fact `group`; "" for a row without one. Documents
+        without a person are not among the samples, so their words are not kept. Images without a
+        person are kept.
     """
 
     samples: Samples
@@ -57,7 +61,7 @@ def samples_at(path: Path, facts: DeclaredFacts) -> tuple[Samples, Report]:
     """Documents or images at a path.
 
     Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
-    group: names the person of each row (`_with_people`).
+    The fact `group` names the person of each row (`_with_people`).
     """
     if path.suffix.lower() == ".mat":
         rows = _matrix(path, facts)

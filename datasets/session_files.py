@@ -162,9 +162,28 @@ def look(
     limits: SandboxLimits = UPLOAD,
     watch: WatchImport = unwatched,
 ) -> upload_reading.Preview:
-    """The beginning of the table in a file. Raises BadInput.
+    """The beginning of the table in a file.
 
-    facts: those declared about its layout. limits, watch: see `read`.
+    Parameters
+    ----------
+    content : bytes
+        The content of the file.
+    name : str
+        The name of the file.
+    facts : mapping of str to str
+        The declared facts about its layout.
+    limits, watch
+        See `read`.
+
+    Returns
+    -------
+    Preview
+        The beginning of the table.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be read.
     """
     with _stored(content, name) as file:
         preview = _in_child(
@@ -260,8 +279,8 @@ def _origin(fingerprint: str, owner: str) -> str:
 def _keep(arrays: Path, origin: str, most: int) -> Path:
     """Move arrays and the fingerprint of their origin to a new folder; returns their new file.
 
-    most: bytes to which the arrays may unpack. Raises BadInput if a child that was taken over made
-    the file.
+    The arrays may unpack to at most `most` bytes. Raises BadInput if a child that was taken over
+    made the file.
     """
     status = arrays.lstat()
     # not a link to another's

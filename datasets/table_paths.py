@@ -51,7 +51,7 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
 
 
 def _in_database(address: str, declared: dict[str, str]) -> DataAndReport:
-    """The ratings of a table in a database. declared: facts, and options of its driver."""
+    """The ratings of a table in a database, from declared facts and options of its driver."""
     known_facts = {*RATING_FACTS, *TABLE_FACTS}
     facts = {name: text for name, text in declared.items() if name in known_facts}
     options = {name: text for name, text in declared.items() if name not in facts}
@@ -65,7 +65,19 @@ def read(
 ) -> DataAndReport:
     """The ratings, documents or images at a path.
 
-    advice: how to declare more, for messages; by default after the path.
+    Parameters
+    ----------
+    file : Path
+        The path.
+    facts : dict of str to str
+        The declared facts.
+    advice : Advice or None
+        How to declare more, for messages; by default after the path.
+
+    Returns
+    -------
+    DataAndReport
+        The data, and the report of the reading.
     """
     if not (file.suffix or len(file.parts) > 1 or file.is_file()):
         source_of(str(file))  # neither a path nor an id: the message lists the ids

@@ -16,8 +16,22 @@ def in_child(
 ) -> Iterator[tuple[Any, Path]]:
     """The result of a task, and the file that it wrote, inside the block.
 
-    task: a function at module level of the path of a copy of the file, the file's name, the
-    argument and the path of what it writes. Raises BadInput.
+    Parameters
+    ----------
+    task : callable
+        A function at module level. It gets the path of a copy of the file, the file's name, the
+        argument and the path of the file to write.
+    stream : binary file
+        The file to copy.
+    name : str
+        The name of the file.
+    argument : JSON value
+        The argument of the task.
+
+    Raises
+    ------
+    BadInput
+        If the task raises it, or if the child fails.
     """
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder, "copy")

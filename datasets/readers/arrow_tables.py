@@ -305,9 +305,26 @@ def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
 
 
 def saved_array(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
-    """Read a file of `numpy.save`: a matrix or an array of records. Raises BadInput.
+    """Read a file of `numpy.save`: a matrix or an array of records. Pickles are refused.
 
-    Pickles are refused. facts: declared after the path, see `matrix_table`.
+    Parameters
+    ----------
+    stream : binary file
+        The file.
+    name : str
+        What messages call it.
+    facts : mapping of str to str
+        The facts declared after the path; see `matrix_table`.
+
+    Returns
+    -------
+    Table
+        The table.
+
+    Raises
+    ------
+    BadInput
+        If the file is not such an array.
     """
     advice = "It must hold numbers: one row per rating with user, item and rating."
     with refusals(name, "an array", advice):

@@ -58,7 +58,7 @@ def ids_of(column: pa.Array) -> pa.DictionaryArray:
 
 
 def _has(ids: pa.DictionaryArray, flags: pa.Array) -> Flags:
-    """Which cells (n,) have an id that is flagged. flags: one for each dictionary entry."""
+    """Which cells (n,) have a flagged id, from a flag for each dictionary entry."""
     if not len(ids):
         return np.zeros(0, np.bool_)
     of_entry = flags.to_numpy(zero_copy_only=False)

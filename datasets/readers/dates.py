@@ -49,10 +49,15 @@ CENTURY = 69  # two-digit years below it are in this century, as in POSIX
 
 @dataclass(frozen=True)
 class Dates:
-    """Some dates in microseconds since 1970, UNREAD if a text is none.
+    """Some dates in microseconds since 1970; UNREAD where a text is not a date.
 
-    day_first, month_first: (n,) read with the day or the month first; equal if that makes no
-    difference. signs: between the numbers of dates for which it makes a difference.
+    Attributes
+    ----------
+    day_first, month_first : int64 (n,)
+        The dates read with the day or the month first. They are equal if the order makes no
+        difference.
+    signs : frozenset of str
+        The signs between the numbers of dates for which the order makes a difference.
     """
 
     day_first: Times
@@ -238,7 +243,17 @@ class Clock:
 def parse_dates(texts: Sequence[str], form: str = "") -> Dates:
     """Read dates of any format by pandas, which reads ISO dates itself and others by dateutil.
 
-    form: the format that is tried first, which is quick.
+    Parameters
+    ----------
+    texts : sequence of str
+        The dates.
+    form : str
+        The format that is tried first, which is quick.
+
+    Returns
+    -------
+    Dates
+        The dates in both orders of day and month.
     """
     values = pd.Series([" ".join(text.split()) for text in texts], dtype=object)
     values = values.str.replace(YEAR_LAST, r"\1 \4 \2 \3", regex=True).str.strip()

@@ -93,8 +93,21 @@ def usual_name(encoding: str) -> str:
 def encoding_of(content: bytes, otherwise: str = "") -> tuple[str, bool]:
     """The encoding of some bytes, and whether it is only likely.
 
-    otherwise: the encoding if they are not UTF-8. UTF-8 with a few damaged characters counts as
-    UTF-8.
+    UTF-8 with a few damaged characters counts as UTF-8.
+
+    Parameters
+    ----------
+    content : bytes
+        The bytes.
+    otherwise : str
+        The encoding of bytes that are not UTF-8.
+
+    Returns
+    -------
+    encoding : str
+        The encoding.
+    is_likely : bool
+        Whether it is only likely.
     """
     by_mark = next((name for mark, name in MARKS if content.startswith(mark)), None)
     if by_mark or (content.isascii() and b"\0" not in content):
@@ -245,7 +258,7 @@ class Reader:
                 yield block + b"\n"
 
     def _lines(self, stream: BinaryIO, errors: str, size: int) -> Iterator[bytes]:
-        """Whole lines of a file in UTF-8. errors: what is done with other bytes."""
+        """Whole lines of a file in UTF-8; `errors` decides what becomes of other bytes."""
         mark = codecs.BOM_UTF8
         while raw := stream.read(size) + stream.readline():
             block = raw.removeprefix(mark)

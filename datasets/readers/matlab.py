@@ -34,9 +34,28 @@ NO_DATA = ("char", "cell", "struct", "object", "function")
 
 
 def table(stream: BinaryIO, name: str, key: str | None = None) -> tuple[Any, str]:
-    """Read the matrix of a MATLAB file (version 7 or older), an array or csr_array, and its name.
+    """Read the matrix of a MATLAB file (version 7 or older).
 
-    key: its name, if there are several. Raises BadInput, which lists the matrices in the file.
+    Parameters
+    ----------
+    stream : binary file
+        The file.
+    name : str
+        What messages call it.
+    key : str or None
+        The name of the matrix, if the file holds several.
+
+    Returns
+    -------
+    matrix : array or csr_array
+        The matrix.
+    key : str
+        Its name.
+
+    Raises
+    ------
+    BadInput
+        If the matrix cannot be read or chosen; it lists the matrices in the file.
     """
     from scipy.sparse import csr_array, load_npz
 

@@ -58,7 +58,7 @@ def _entries(
 ) -> Iterator[list[str]]:
     """User, item and value of each line.
 
-    n_users: if each line holds only a value, one user after another and one item after another.
+    If each line holds only a value, `n_users` gives the users: one after another, item by item.
     """
     for place, (number, line) in enumerate(lines):
         cells = line.decode("ascii", "replace").split()

@@ -179,9 +179,30 @@ def open_rows(
     advice: Advice,
     first: CleanRows | None = None,
 ) -> CleanRows:
-    """The usable rows of a table. Raises BadInput if the table is not one of ratings.
+    """The usable rows of a table.
 
-    first: the rows of the first file, if the table is in several files. Its layout holds for all.
+    Parameters
+    ----------
+    table : Table
+        The table.
+    name : str
+        What messages call it.
+    declared : Declared
+        The declared facts.
+    advice : Advice
+        How to declare more, for messages.
+    first : CleanRows or None
+        The rows of the first file, if the table is in several files. Its layout holds for all.
+
+    Returns
+    -------
+    CleanRows
+        The rows, still to be read.
+
+    Raises
+    ------
+    BadInput
+        If the table is not a table of ratings.
     """
     bounds = declared.bounds
     # an empty name declares that no column holds ratings
@@ -293,7 +314,23 @@ def report_of(
 ) -> Report:
     """The report on a table that was read, with the first values of each chosen column.
 
-    counts: fields of `Report`, such as the number of ratings kept.
+    Parameters
+    ----------
+    rows : CleanRows
+        The rows that were read.
+    name : str
+        The name of the data.
+    declared : Declared
+        The declared facts.
+    notes : tuple of str
+        Further notes, in sentences.
+    **counts
+        Fields of `Report`, such as the number of ratings kept.
+
+    Returns
+    -------
+    Report
+        The report.
     """
     table = rows.table
     places = rows.places
@@ -427,8 +464,25 @@ def require_usable(
 ) -> None:
     """Raise BadInput if too few rows can be used, or too many ratings lie outside the bounds.
 
-    Any number may lie outside if they were declared to be left out or clamped. rows: those of the
-    table, or of the first of several files. read, problems: those of all files.
+    Any number may lie outside if such ratings were declared to be left out or clamped.
+
+    Parameters
+    ----------
+    rows : CleanRows
+        The rows of the table, or of the first of several files.
+    name : str
+        What messages call the table.
+    advice : Advice
+        How to declare more, for messages.
+    read : int
+        The number of rows read in all files.
+    problems : sequence of Problem
+        The problems of all files.
+
+    Raises
+    ------
+    BadInput
+        If the ratings cannot be used.
     """
     if not read:
         raise BadInput(

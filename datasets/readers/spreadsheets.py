@@ -34,9 +34,26 @@ SheetRow = Sequence[Any]
 def spreadsheet(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
     """Read a sheet of a spreadsheet (.xlsx, .xlsb, .xls, .ods).
 
-    facts: `sheet`, by default the first one with a header of ratings, else the first; `header`, the
-    row of the header, by default the first row with ratings' columns, else the first wide one.
-    Raises BadInput.
+    Parameters
+    ----------
+    stream : binary file
+        The spreadsheet.
+    name : str
+        What messages call it.
+    facts : mapping of str to str
+        `sheet` is by default the first sheet with a header of ratings, or else the first sheet.
+        `header`, the row of the header, is by default the first row with ratings' columns, or else
+        the first wide row.
+
+    Returns
+    -------
+    Table
+        The sheet.
+
+    Raises
+    ------
+    BadInput
+        If the sheet cannot be read.
     """
     with in_child(write_sheet, stream, name, dict(facts)) as (read, target):
         table = in_memory(

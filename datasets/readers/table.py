@@ -212,7 +212,17 @@ def _decoded(cell: str | bytes) -> str:
 def has_ratings(names: Sequence[str], facts: Mapping[str, str]) -> bool:
     """Whether a header has the declared columns, and columns for the roles that are not declared.
 
-    facts: as after a path. With `text` no column of ratings is needed.
+    Parameters
+    ----------
+    names : sequence of str
+        The header.
+    facts : mapping of str to str
+        The facts as after a path. With `text` no column of ratings is needed.
+
+    Returns
+    -------
+    bool
+        Whether all these columns exist.
     """
     declared = {
         facts[fact] for fact in (*ROLE_NAMES, "text", "group") if facts.get(fact)

@@ -27,7 +27,26 @@ def chosen_members(
 ) -> list[str]:
     """The declared table, the only one, all parts of one, or the only one of ratings.
 
-    name: the name of the folder or archive in messages. Raises BadInput.
+    Parameters
+    ----------
+    members : ArchiveMembers
+        The members of the folder or archive.
+    name : str
+        The name of the folder or archive in messages.
+    declared : str or None
+        The declared member.
+    is_ratings : callable
+        Whether a member is a table of ratings.
+
+    Returns
+    -------
+    list of str
+        The chosen members.
+
+    Raises
+    ------
+    BadInput
+        If the choice is not clear.
     """
     tables = tables_in(members)
     if declared and declared in members.names:

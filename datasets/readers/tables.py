@@ -270,8 +270,28 @@ def read_item_table(
 ) -> EncodedTable:
     """Read the features of `items`, given by their ids in the ratings, from a table of any kind.
 
-    Its first row is a header or an item. encoding: the declared one of a text. Raises BadInput if
-    the file is missing or is not a table of these items.
+    Its first row is a header or an item.
+
+    Parameters
+    ----------
+    path : Path
+        The table.
+    items : sequence of str
+        The ids of the items.
+    name : str
+        What messages call the table.
+    encoding : str or None
+        The declared encoding of a text.
+
+    Returns
+    -------
+    EncodedTable
+        The features.
+
+    Raises
+    ------
+    BadInput
+        If the file is missing or is not a table of these items.
     """
     name = name or file_name(path)
     if not path.is_file():

@@ -226,7 +226,24 @@ def files(path: Path, reader: Reader) -> list[tuple[str, str]]:
 def cells(table: Table, columns: Sequence[str], name: str) -> list[list[str]]:
     """The cells of some columns of a table as text, a list for each column.
 
-    columns: see `Table.place_of`. Raises BadInput, which lists the columns.
+    Parameters
+    ----------
+    table : Table
+        The table.
+    columns : sequence of str
+        The columns; see `Table.place_of`.
+    name : str
+        What messages call the table.
+
+    Returns
+    -------
+    list of list of str
+        The cells, by column.
+
+    Raises
+    ------
+    BadInput
+        If a column is missing; it lists the columns.
     """
     places = []
     for column in columns:

@@ -16,10 +16,28 @@ Advice = Callable[[Mapping[str, str]], str]
 
 
 def as_long(table: Table, declared: Declared, name: str, advice: Advice) -> Table:
-    """A table with one row per cell of a wide table, which are its ratings.
+    """A table with one row per cell of a wide table. The cells are its ratings.
 
-    declared: the person's column, and columns to leave out. Raises BadInput if the person's column
-    is not declared and not evident, or if a column holds no ratings.
+    Parameters
+    ----------
+    table : Table
+        The wide table.
+    declared : Declared
+        The person's column, and the columns to leave out.
+    name : str
+        What messages call the table.
+    advice : Advice
+        How to declare more, for messages.
+
+    Returns
+    -------
+    Table
+        The long table.
+
+    Raises
+    ------
+    BadInput
+        If the person's column is not declared and not evident, or if a column holds no ratings.
     """
     if len(table.names) < 2 or not table.head:
         raise BadInput(

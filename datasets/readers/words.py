@@ -121,8 +121,21 @@ def usual_rules() -> WordRules:
 def stop_words(name: str) -> frozenset[str]:
     """A list of stop words.
 
-    name: `english` (of scikit-learn), `none`, a language of the package stop-words, which people
-    may install, or the path of a text file with one word a line. Raises BadInput.
+    Parameters
+    ----------
+    name : str
+        `english` (the list of scikit-learn), `none`, a language of the package stop-words, which
+        people may install, or the path of a text file with one word per line.
+
+    Returns
+    -------
+    frozenset of str
+        The words.
+
+    Raises
+    ------
+    BadInput
+        If there is no such list.
     """
     from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
 

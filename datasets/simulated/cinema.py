@@ -54,7 +54,21 @@ def cinema(
 ) -> Ratings:
     """Ratings of `n_items` simulated films.
 
-    density: about the share of (person, film) pairs that are rated.
+    Parameters
+    ----------
+    n_users, n_items : int
+        The numbers of people and films.
+    density : float
+        The approximate share of (person, film) pairs that are rated.
+    seed : int
+        The seed of all draws.
+    name : str
+        The name of the ratings.
+
+    Returns
+    -------
+    Ratings
+        The simulated ratings.
     """
     films, people, going, stars, clock = (
         np.random.default_rng(s) for s in np.random.SeedSequence([seed, 1896]).spawn(5)

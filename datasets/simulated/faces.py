@@ -26,9 +26,9 @@ PARTS = (*ELLIPSES, *LIGHTS)
 
 
 def faces(n_images: int = 4_000, *, seed: int = 0, name: str = "faces") -> Samples:
-    """Images of 24 x 24 pixels, sums of parts with gamma-distributed strengths and a little noise.
+    """Images of 24 x 24 pixels: sums of parts with gamma-distributed strengths and a little noise.
 
-    parts: the parts, of norm 1.
+    The field `parts` of the samples has these parts, of norm 1.
     """
     rng = np.random.default_rng([seed, 13])
     parts = drawn_parts()  # (13, pixels)

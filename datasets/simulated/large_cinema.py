@@ -165,7 +165,7 @@ class CinemaParts(LazyParts):
 
 
 def large_cinema(entry: Entry, seed: int) -> PartitionedRatings:
-    """The cinema of an entry. seed: at least 0."""
+    """The cinema of an entry, drawn from a seed of at least 0."""
     films = Films.of(seed)
     facts = (entry.id, entry.n_users, N_ITEMS, seed, VERSION)
     return PartitionedRatings(

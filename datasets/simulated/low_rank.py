@@ -31,7 +31,23 @@ def lowrank(
 ) -> Ratings:
     """Entries of a random rank-`rank` matrix, each observed with probability `p`.
 
-    p: 20 ln n / m if None.
+    Parameters
+    ----------
+    n_users, n_items : int
+        The shape of the matrix, n and m.
+    rank : int
+        The rank of the matrix.
+    p : float or None
+        The probability; None for 20 ln n / m.
+    seed : int
+        The seed of all draws.
+    name : str
+        The name of the ratings.
+
+    Returns
+    -------
+    Ratings
+        The observed entries.
     """
     if p is None:
         p = min(1.0, 20 * math.log(n_users) / n_items)

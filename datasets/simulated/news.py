@@ -19,7 +19,8 @@ WORDS = tuple(dict.fromkeys(" ".join([*TOPICS.values(), COMMON]).split()))
 def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samples:
     """Documents of about 60 words, with one or two topics each.
 
-    Two words in five are from a shared vocabulary. parts: each topic's word shares.
+    Two words in five are from a shared vocabulary. The field `parts` of the samples has each
+    topic's word shares.
     """
     rng = np.random.default_rng([seed, 8])
     share = _shares(TOPICS.values())  # (topics, words)

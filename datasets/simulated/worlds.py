@@ -239,10 +239,10 @@ def _visits(
     counts: npt.NDArray[np.int64],
     rng: np.random.Generator,
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """The ratings' users, items and likings, whose variance over all pairs is 1.
+    """The ratings' users, items and likings. The variance of likings over all pairs is 1.
 
-    A person rates the items that are first in a race of exponential times, whose rates are the
-    weights: each next item is drawn by weight among those that are left.
+    The items of a person race in exponential times at rates equal to their weights, and the person
+    rates the first ones. So each next item is drawn by weight among those that are left.
     """
     n_items = len(character)
     ends = np.arange(-LARGEST_WEIGHT * WEIGHTS, LARGEST_WEIGHT * WEIGHTS + 1)

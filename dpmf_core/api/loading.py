@@ -191,8 +191,24 @@ def data_of(
 ) -> tuple[AnyData, AnyData | None, dict[str, Any]]:
     """The data for these algorithms, the data again if no id finds them, and the choices.
 
-    facts: the facts of the data by name. A given item table is added to the data, and the data's id
-    to the choices. Raises BadInput, after quick checks first.
+    A given item table is added to the data, and the data's id to the choices. Quick checks come
+    first.
+
+    Parameters
+    ----------
+    data
+        A catalogue id, a path, or data in memory.
+    facts
+        The facts of the data by name.
+    ids
+        The ids of the algorithms.
+    choices
+        The other choices by name.
+
+    Raises
+    ------
+    BadInput
+        If the data cannot be read or do not suit the algorithms.
     """
     algorithms.refuse_budget(
         ids, **{name: choices.get(name) for name in Budget.model_fields}

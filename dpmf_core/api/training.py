@@ -168,7 +168,19 @@ def run_on(
 ) -> tuple[RunSpec, AnyData | None]:
     """The specified run, and its data if no id finds them.
 
-    choices: facts of the data and parameters of the run, by name. Raises BadInput.
+    Parameters
+    ----------
+    data
+        A catalogue id, a path, or data in memory.
+    algorithm
+        The id of the algorithm.
+    choices
+        Facts of the data and parameters of the run, by name.
+
+    Raises
+    ------
+    BadInput
+        If the data or the choices do not suit the run.
     """
     facts, choices = facts_apart(choices)
     dataset, own_data, choices = data_of(data, facts, [algorithm], choices)

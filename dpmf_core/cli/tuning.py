@@ -98,7 +98,7 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
 
 
 def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:
-    """The search that the options describe. draws: the default for a trial."""
+    """The search that the options describe, by default with this number of draws in a trial."""
     choices, texts = run_choices(options)
     name = options["algorithm"]
     grids = options["grid"]

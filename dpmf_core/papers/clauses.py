@@ -20,7 +20,13 @@ class MissingResult(LookupError):
 
 @dataclass(frozen=True)
 class ClauseVerdict:
-    """Whether results support one clause. figures: the numbers that decide it."""
+    """Whether results support one clause.
+
+    Attributes
+    ----------
+    figures
+        The numbers that decide it.
+    """
 
     words: str
     holds: bool
@@ -78,7 +84,26 @@ def line(
 ) -> dict[float, float]:
     """A method's medians along `epsilon` or one grid parameter, in ascending order.
 
-    means: return the means of draws. Raises MissingResult if there is no such place, or two.
+    Parameters
+    ----------
+    results
+        The measured results.
+    label
+        The label of the method.
+    name
+        `epsilon` or the parameter.
+    means
+        Whether the means of draws take the place of medians.
+
+    Returns
+    -------
+    dict
+        The medians by place.
+
+    Raises
+    ------
+    MissingResult
+        If the method has no result, or two results at one place.
     """
     out: dict[float, float] = {}
     for result in of_label(results, label):
@@ -122,13 +147,13 @@ def along(
     form: Callable[[float], str] = "{:.4f}".format,
     name: str = "",
 ) -> str:
-    """Values as text, each with its place on an axis. name: put before each place."""
+    """Values as text, each with its place on an axis. `name` precedes each place."""
     prefix = f"{name} " if name else ""
     return ", ".join(f"{form(value)} at {prefix}{at:g}" for at, value in values.items())
 
 
 def above(words: str, larger: Quantity, smaller: Quantity, form: str) -> Clause:
-    """State that one quantity is above another. form: the text of both, the larger one first."""
+    """State that one quantity is above another. `form` is the text of both, larger first."""
     return judged(
         words,
         lambda results: (larger(results), smaller(results)),

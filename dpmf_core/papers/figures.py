@@ -35,7 +35,10 @@ def texts(package: str) -> dict[str, Any]:
 class Mark:
     """A published number: its line, place (None without privacy) and source.
 
-    is_digitised: whether a reader measured it in a figure that prints no number.
+    Attributes
+    ----------
+    is_digitised
+        Whether a reader measured it in a figure that prints no number.
     """
 
     label: str
@@ -48,8 +51,9 @@ class Mark:
 class Outcome(StrEnum):
     """Whether a claim was reproduced.
 
-    CANNOT_BE_JUDGED: measured on other data, or outside the statement's conditions, so the result
-    does not test the source. NEVER: and no data that somebody adds would change that.
+    `CANNOT_BE_JUDGED` means that the result does not test the source: it was measured on other
+    data, or outside the statement's conditions. `NEVER` means that, in addition, no data that
+    somebody adds would change this.
     """
 
     REPRODUCED = "Reproduced"
@@ -319,7 +323,10 @@ class Figure:
     def obstacle(self, stands_in: str | None = None) -> str:
         """Why results cannot test the source; '' if they can.
 
-        stands_in: what replaced the source's data in stored results.
+        Parameters
+        ----------
+        stands_in
+            What replaced the source's data in stored results.
         """
         if stands_in is None:
             other_data = self.stands_in()
@@ -328,7 +335,7 @@ class Figure:
         return " ".join(filter(None, (other_data, self.limits)))
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
-        """The verdict. obstacle: why results cannot test the source, if they cannot."""
+        """The verdict. `obstacle` says why results cannot test the source, if they cannot."""
         return Verdict(
             Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else ""
         )
@@ -354,8 +361,13 @@ def as_published(method: Method) -> Method:
 class Claim(Figure):
     """A figure with its source's statements, as clauses that must all hold.
 
-    left_open: settings that the source does not print, and ours; '' if it prints all. Results with
-    our settings support the claim for one choice; they contradict it for none.
+    Attributes
+    ----------
+    clauses
+        The statements.
+    left_open
+        Settings that the source does not print, and ours; '' if it prints all. Results with our
+        settings can support the claim for one choice. They cannot contradict it.
     """
 
     clauses: tuple[Clause, ...] = field(default=())

@@ -66,8 +66,14 @@ SOURCE_DPFW = "DPFW as in the source"
 def dpfw_as_printed(row_clip: float | None = None, label: str = SOURCE_DPFW) -> Method:
     """Algorithm 1 of Jain et al.: λ′ with its second term, and residuals are not clipped.
 
-    row_clip: L in half-ranges of the scale times √m; None where a grid has it. Of the deviations of
-    `dpfw` one is left: the users also step along the last direction.
+    One of the deviations of `dpfw` is left: the users also step along the last direction.
+
+    Parameters
+    ----------
+    row_clip
+        L in half-ranges of the scale times √m; None where a grid has it.
+    label
+        The label of the method.
     """
     parameters: dict[str, Value] = {
         "source_bound": "ratings",

@@ -149,7 +149,7 @@ def _closest(places: Sequence[Measured], name: str, target: float) -> list[Measu
 
 
 class Ratio(_Strict):
-    """One figure over another. less: what is taken off, 1 for the share above."""
+    """One figure over another, minus `less`, which is 1 for the share above."""
 
     ratio: tuple[MeasuredFigure, MeasuredFigure]
     less: float = 0.0
@@ -284,9 +284,12 @@ def on_each(name: str, clause: Clause) -> Clause:
 
 
 class StatementRow(_Strict):
-    """One statement of a source. place, quote, words: as of `Clause`.
+    """One statement of a source. `place`, `quote` and `words` are those of `Clause`.
 
-    each: the statement holds at each value of `epsilon` or of this parameter.
+    Attributes
+    ----------
+    each
+        If it is not "", the statement holds at each value of `epsilon` or of this parameter.
     """
 
     place: str
@@ -307,7 +310,10 @@ class StatementRow(_Strict):
 class Less(StatementRow):
     """Each figure is below the next one, by more than its own share `by`.
 
-    figures: how their numbers are written, in their order.
+    Attributes
+    ----------
+    figures
+        How the numbers are written, in their order.
     """
 
     less: tuple[AnyFigure, ...]
@@ -464,7 +470,8 @@ ROW = TypeAdapter[
 def clauses_of(
     rows: Iterable[Mapping[str, object]], computed: Iterable[Clause]
 ) -> Iterator[Clause]:
-    """Yield the clause of each row. computed: those of rows that compare nothing, in order."""
+    """Yield the clause of each row. Rows that compare nothing take those of `computed`, in order.
+    """
     left = iter(computed)
     for content in rows:
         row = ROW.validate_python(content)

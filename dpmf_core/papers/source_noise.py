@@ -58,8 +58,11 @@ def jain(
 ) -> SourceNoise:
     """The noise of Jain et al. 2018: sigma^2 = 64 L^4 T ln(1/delta)/eps^2 on A'A.
 
-    row_bound: the bound on the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1].
-    L: rows projected to L, as in private SVD [Alg. 4, T = 1].
+    Parameters
+    ----------
+    row_bound
+        The bound on the rows of A. 2L: residuals of private Frank-Wolfe [Alg. 1, Thm. 3.1]. L: rows
+        projected to L, as in private SVD [Alg. 4, T = 1].
     """
     z = noise_level(epsilon, delta, row_bound) * math.sqrt(STEPS)
     event = Repeat(Gaussian(z, "second moment of rows", 1.0, math.sqrt(2)), STEPS)
@@ -80,9 +83,14 @@ def saha(
 ) -> SourceNoise:
     """The noise of Saha & Imtiaz 2022, Alg. 2, without outliers.
 
-    The classical Gaussian mechanism on two statistics in every step, at sensitivities of 2/N.
-    tight: the same noise with the true sensitivities: 1/N for adding or removing a row, √2/N for
-    replacing one. docs/PRIVACY.md, "Sensitivities of A and B"
+    It is the noise of the classical Gaussian mechanism on two statistics in every step, at
+    sensitivities of 2/N. docs/PRIVACY.md, "Sensitivities of A and B".
+
+    Parameters
+    ----------
+    tight
+        Whether to account the same noise with the true sensitivities: 1/N for adding or removing a
+        row, √2/N for replacing one.
     """
     multiplier = math.sqrt(2 * math.log(1.25 / delta)) / epsilon
     factor = 1.0  # the source's own sensitivities are for replacement already

@@ -28,9 +28,16 @@ Axis = Literal["users", "items", "epsilon"]
 
 @dataclass(frozen=True)
 class Place:
-    """Numbers of users and items, epsilon and delta at which a bound is evaluated.
+    """The place at which a bound is evaluated. All numbers are positive.
 
-    share: the share of observed entries. All are positive.
+    Attributes
+    ----------
+    users, items
+        The numbers of users and items.
+    epsilon, delta
+        The guarantee.
+    share
+        The share of observed entries.
     """
 
     users: float = 20_000
@@ -108,7 +115,7 @@ def place_at(axis: Axis, x: float) -> Place:
 
 @dataclass(frozen=True)
 class Exponent:
-    """error ~ x^value. low, high: confidence interval."""
+    """The exponent of error ~ x^value, with its confidence interval from `low` to `high`."""
 
     value: float
     low: float
@@ -121,8 +128,15 @@ class Exponent:
 def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
     """The exponent of error over x by least squares on logarithms, with Student's interval.
 
-    draws: (x, error) of every run, x positive. Raises MissingResult for fewer than three draws or
-    two x.
+    Parameters
+    ----------
+    draws
+        (x, error) of every run. x is positive.
+
+    Raises
+    ------
+    MissingResult
+        If there are fewer than three draws, or fewer than two different x.
     """
     logs = np.log([(x, max(error, SMALLEST)) for x, error in draws])
     if len(logs) < 3 or len(np.unique(logs[:, 0])) < 2:
@@ -238,7 +252,12 @@ def no_slower(
 ) -> Clause:
     """State that the interval of the measured exponent is not wholly above the bound's.
 
-    exponents: the measured one, and that of the bound's curve over the same places.
+    Parameters
+    ----------
+    words
+        The statement in words.
+    exponents
+        The measured exponent, and the exponent of the bound's curve over the same places.
     """
     return judged(
         words,

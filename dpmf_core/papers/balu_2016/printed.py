@@ -58,7 +58,13 @@ def langevin(
     ratings: RatedPairs, P: Array, Q: Array, *, eta: float, lambda_: float, sign: Sign,
     noise: Callable[[int], Array],
 ) -> None:  # fmt: skip
-    """Change P and Q in place by noisy steps. noise: B_P and B_Q of d components, in this order."""
+    """Change P and Q in place by noisy steps.
+
+    Parameters
+    ----------
+    noise
+        Draws B_P and B_Q of d components, in this order.
+    """
     for u, i, r in ratings:
         to_p, to_q = gradients(r, P[u], Q[i], lambda_, sign)
         P[u] += -eta * to_p + math.sqrt(eta) * noise(len(P[u]))  # (11)

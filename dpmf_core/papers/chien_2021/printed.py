@@ -107,7 +107,7 @@ def orthonormal(V: Doubles) -> Doubles:
 def user_procedure(
     V: Doubles, M: Doubles, inputs: DPALSInputs, cells: Flags
 ) -> Doubles:
-    """Procedure A_user of every user, lines 14 to 16: U (n, r). cells: Omega'_i of line 14."""
+    """Procedure A_user of every user, lines 14 to 16: U (n, r). `cells` is Omega'_i of line 14."""
     U = np.empty((len(M), V.shape[1]))
     for i in range(len(M)):
         V_i = V[cells[i]]
@@ -136,7 +136,7 @@ def clip(U: Doubles, c: float) -> Doubles:
 def noisy_counts(
     sample: Flags, k: int, sigma: float, noise: Callable[[float], Doubles]
 ) -> Doubles:
-    """The counts c of at most k items of a user, plus N(0, k sigma^2). noise: by its deviation."""
+    """The counts c of at most k items of a user, plus N(0, k sigma^2), drawn by the deviation."""
     return np.asarray(sample.sum(axis=0) + noise(math.sqrt(k) * sigma))
 
 

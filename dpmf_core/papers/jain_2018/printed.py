@@ -97,7 +97,10 @@ def top_eigenpair(
 ) -> tuple[Doubles, float]:
     """Algorithm 1, A_global: v and lambda, of W = sum_i A_i^T A_i + N with deviation sigma.
 
-    noise: draws N (n, n).
+    Parameters
+    ----------
+    noise
+        Draws N (n, n).
     """
     W = A.T @ A + noise(sigma, A.shape[1])
     values, vectors = np.linalg.eigh(W)

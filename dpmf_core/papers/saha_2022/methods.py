@@ -104,7 +104,14 @@ def present(
 ) -> tuple[DataSpec, ...]:
     """The source's data sets on this machine, otherwise the stand-in.
 
-    more: preparation in addition to the source's.
+    Parameters
+    ----------
+    ids
+        The ids of the source's data sets.
+    stand_in
+        The id of the stand-in.
+    more
+        Preparation in addition to the source's.
     """
     there = [name for name in ids if catalogue().present(name)] or [stand_in]
     return tuple(

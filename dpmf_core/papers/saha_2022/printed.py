@@ -39,7 +39,7 @@ def learn_coefficients(
     V: Array, W: Array, H: Array, R: Array, *, eta_H: float, lambda_: float, M: float,
     outliers: bool, repeats: int,
 ) -> tuple[Array, Array]:  # fmt: skip
-    """Line 2: return H and R for a fixed W. outliers: whether R is updated (section 3.2)."""
+    """Line 2: H and R for a fixed W. `outliers` says whether R is updated (section 3.2)."""
     N = V.shape[1]
     for _ in range(repeats):
         slope = (W.T @ W @ H - W.T @ (V - R)) / N  # after (8)
@@ -65,9 +65,12 @@ def private_nmf(
     delta: float, lambda_: float, M: float, outliers: bool, repeats_H: int, repeats_W: int,
     normalise: Callable[[Array], Array], noise: NormalDraws,
 ) -> Array:  # fmt: skip
-    """Algorithm 2: return W_private from the start W_0, H_0, R_0.
+    """Algorithm 2: W_private from the start W_0, H_0, R_0.
 
-    normalise: normalises the columns of H and R before they enter the statistics.
+    Parameters
+    ----------
+    normalise
+        Normalises the columns of H and R before they enter the statistics.
     """
     N = V.shape[1]
     tau_A = deviation(2 / N, epsilon, delta)  # Delta_A after (13)

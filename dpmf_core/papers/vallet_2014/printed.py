@@ -134,7 +134,12 @@ def refit(
 ) -> None:  # fmt: skip
     """Section 4.1, Online: fit vectors again in place, "by iterating over all the stored ratings".
 
-    ratings: all that are stored. users, items: whose vectors; users come first.
+    Parameters
+    ----------
+    ratings
+        All stored ratings.
+    users, items
+        The users and items whose vectors are fitted. The users come first.
     """
     for u in users:
         own = [(i, r) for v, i, r in ratings if v == u]

@@ -49,7 +49,7 @@ def by_activity(points: Sequence[Point], runs: Runs, metric: str) -> list[Measur
 def _over_baseline(
     points: Sequence[Point], runs: Runs, errors_of: Callable[[Run], dict[str, float]]
 ) -> list[Measured]:
-    """Excesses in percent. errors_of: a run's errors, by what ends its label."""
+    """Excesses in percent, from the errors of a run by the ending of their label."""
 
     def draw(point: Point) -> tuple[int, str]:
         return point.spec.seed, point.spec.split.model_dump_json()
