@@ -381,7 +381,19 @@ def merged_rows(
 ) -> tuple[str, ...]:
     """A note for a wide table in which several lines belong to one person.
 
-    row_numbers: for each rating, its row among the `n_wide` rows that each line becomes.
+    Parameters
+    ----------
+    rows : CleanRows
+        The rows that were read.
+    row_numbers : int32 (n_ratings,)
+        For each rating, its row among the `n_wide` rows that each line becomes.
+    n_users : int
+        The number of people.
+
+    Returns
+    -------
+    tuple of str
+        The note; empty if each line belongs to another person.
     """
     if not rows.table.n_wide:
         return ()

@@ -470,8 +470,7 @@ ROW = TypeAdapter[
 def clauses_of(
     rows: Iterable[Mapping[str, object]], computed: Iterable[Clause]
 ) -> Iterator[Clause]:
-    """Yield the clause of each row. Rows that compare nothing take those of `computed`, in order.
-    """
+    """Yield the clause of each row. Rows that compare nothing take `computed` ones in order."""
     left = iter(computed)
     for content in rows:
         row = ROW.validate_python(content)

@@ -69,7 +69,7 @@ class Comparison:
         return self.points[MAIN].label
 
     def table(self, finished_runs: Mapping[str, Run]) -> Draws:
-        """The table of these runs. finished_runs: by name."""
+        """The table of these runs, from the finished runs by name."""
         runs = {
             point.key: finished_runs[name]
             for name, point in self.points.items()
@@ -292,8 +292,18 @@ def judgement_of(
 ) -> tuple[Judgement, Measured] | None:
     """One private run judged by its error, objective or lists, over its own draw.
 
-    find: returns a finished run, or None where there is none. None where the run is not private, or
-    a run that it is compared with is missing.
+    Parameters
+    ----------
+    record
+        The record of the run.
+    find
+        Gives a finished run, or None if it has not finished.
+
+    Returns
+    -------
+    tuple or None
+        The judgement and the run's figure. None if the run is not private, or if a run that it is
+        compared with is missing.
     """
     if record.spec.budget is None:
         return None

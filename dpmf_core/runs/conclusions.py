@@ -28,7 +28,7 @@ def share_text(share: float) -> str:
 
 
 def names_text(names: Sequence[str], most: int | None = None) -> str:
-    """Names in a list: "A, B and C". most: beyond as many, the others are counted."""
+    """Names in a list: "A, B and C". Names beyond the first `most` are only counted."""
     if most is not None and len(names) > most:
         names = [*names[:most], f"{len(names) - most} more"]
     *others, last = names
@@ -38,7 +38,7 @@ def names_text(names: Sequence[str], most: int | None = None) -> str:
 
 
 def floor_words(judgement: Judgement, row: str = "user") -> str:
-    """What is 0% of the scale. row: the word for a row of the data, such as "document"."""
+    """What 0% of the scale means. `row` is the word for a row of the data, such as "document"."""
     floor = judgement.floor
     if floor is None or floor.algorithm == AVERAGE:
         return f"the average {row}"
@@ -108,7 +108,24 @@ def kept_words(judgement: Judgement, one: Measured, row: str = "user") -> str:
 def share_words(
     judgement: Judgement, share: float, row: str = "user", about: str = ""
 ) -> str:
-    """What a share means, as the end of a sentence. about: "about " if it is interpolated."""
+    """What a share means, as the end of a sentence.
+
+    Parameters
+    ----------
+    judgement
+        The measured methods.
+    share
+        The share, from 0 to 1.
+    row
+        The word for a row of the data.
+    about
+        "about " if the share is interpolated.
+
+    Returns
+    -------
+    str
+        The end of a sentence.
+    """
     if is_worse(share):
         if judgement.floor:
             alone = judgement.metric.text(judgement.floor.median)
@@ -263,7 +280,14 @@ def conclusions_of(judgement: Judgement, row: str = "user") -> list[str]:
 def needed_words(line: Sequence[Measured], share: float) -> tuple[str, str]:
     """The epsilon that keeps a share, in words, and its uncertainty.
 
-    If none does, the best that was measured. line: shares, not empty.
+    If no epsilon keeps the share, the words name the best one that was measured.
+
+    Parameters
+    ----------
+    line
+        The shares along epsilon, not empty.
+    share
+        The share to keep.
     """
     needed = needed_epsilon(line, share)
     beyond = budget_text(max(one.epsilon or 0.0 for one in line))
@@ -294,7 +318,14 @@ def kept_at_words(
 ) -> str:
     """How much a model keeps at an epsilon, measured there or on both sides; '' if unknown.
 
-    line: shares, ascending by epsilon.
+    Parameters
+    ----------
+    judgement
+        The measured methods.
+    line
+        The shares, ascending by epsilon.
+    epsilon
+        The epsilon.
     """
     here = [one for one in line if one.epsilon == epsilon]
     below = [one for one in line if (one.epsilon or 0.0) < epsilon]
@@ -338,7 +369,12 @@ def reference_lines(
 ) -> list[ReferenceLine]:
     """A method without noise, the best known one without privacy, and the floor.
 
-    one: the figures of the method, whose line is left out without them.
+    Parameters
+    ----------
+    judgement
+        The measured methods.
+    one
+        The figures of the method. Without them its line is left out.
     """
     text = judgement.metric.text
     lines = list[ReferenceLine]()

@@ -172,7 +172,12 @@ def _in_memory(data: AnyData) -> Data:
 def forget(data_id: str = "") -> None:
     """Drop everything that was read from this process's memory, except counts of public items.
 
-    Data in use are read again. data_id: the id of deleted data, whose identity is forgotten too.
+    Data in use are read again.
+
+    Parameters
+    ----------
+    data_id
+        The id of deleted data. Its identity is forgotten too.
     """
     for known in [known for known in list(_identities) if known[0].id == data_id]:
         del _identities[known]
@@ -249,8 +254,15 @@ _one_part = threading.Lock()  # all sessions share one partition in memory
 class OwnHistory:
     """One user's training ratings, and the user's row in them.
 
-    rich: a user of the same partition or memory with a rich history: the first with at least 40
-    ratings, or else the most active.
+    Attributes
+    ----------
+    ratings
+        The training ratings.
+    row
+        The user's row in them.
+    rich
+        A user of the same partition or memory with a rich history: the first with at least 40
+        ratings, or else the most active.
     """
 
     ratings: Ratings
@@ -285,10 +297,26 @@ class OwnHistory:
 
 
 def own_history(run: Run, user: int = 0) -> OwnHistory:
-    """The ratings of one user that train a run. user: their number in the data set.
+    """The ratings of one user that train a run.
 
-    Of ratings in partitions it reads one, unless it was read before. Raises BadInput on an unknown
-    user.
+    If the ratings are in partitions, it reads one partition, unless that was read before.
+
+    Parameters
+    ----------
+    run
+        The run.
+    user
+        The user's number in the data set.
+
+    Returns
+    -------
+    OwnHistory
+        The user's history.
+
+    Raises
+    ------
+    BadInput
+        If the user is unknown.
     """
     spec = run.spec
     shape = run.record.released_shape

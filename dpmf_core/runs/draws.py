@@ -71,7 +71,7 @@ class Draws:
 
     @classmethod
     def of_runs(cls, points: Iterable[Point], runs: Mapping[str, Run]) -> "Draws":
-        """The table of these points. runs: finished ones by `Point.key`."""
+        """The table of these points, from the finished runs by `Point.key`."""
         points = tuple(points)
         summaries = [
             summarise(runs[point.key].record) if point.key in runs else None
@@ -99,7 +99,10 @@ class Draws:
     def released(self, noisy: Mapping[str, float]) -> "Draws":
         """The table without raw figures of private data.
 
-        noisy: errors that were released with noise, by `Point.key`.
+        Parameters
+        ----------
+        noisy
+            The errors that were released with noise, by `Point.key`.
         """
         rows = list[Draw]()
         for row in self.rows:

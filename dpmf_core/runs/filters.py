@@ -30,8 +30,25 @@ _known_counts: dict[str, tuple[bool, Any]] = {}
 def filtered(data: Whole, spec: DataSpec, shape: PublicShape | None = None) -> Whole:
     """Apply a specification's filters to the data; partitions are filtered as they are read.
 
-    shape: what was released, if the specification releases the shape; None leaves the data
-    unchanged until then. Raises BadInput if nothing is left, or a filter does not fit the data.
+    Parameters
+    ----------
+    data
+        The data.
+    spec
+        The specification of the data.
+    shape
+        The released shape, if the specification releases the shape. Before the release it is None,
+        and the data stay unchanged.
+
+    Returns
+    -------
+    data
+        The filtered data.
+
+    Raises
+    ------
+    BadInput
+        If nothing is left, or if a filter does not fit the data.
     """
     _check(data, spec)
     result: Any = data

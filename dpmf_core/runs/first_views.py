@@ -84,10 +84,7 @@ def cheapest_first() -> list[RunSpec]:
 
 
 def usual_run(kind: DataKind, data: str = "") -> RunSpec:
-    """The private run that a page about this kind of data shows first.
-
-    data: by default the usual.
-    """
+    """The private run that a page about this kind of data shows first; by default on the usual."""
     data = data or USUAL_DATA[kind]
     entry = _entry(data)
     if kind == "documents":

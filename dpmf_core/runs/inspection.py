@@ -111,9 +111,21 @@ def typical(run: Run, component: int, count: int = 5) -> list[Typical]:
 
 
 def sheet(run: Run, order: list[int]) -> Array:
-    """Components as grey pictures on one sheet, in this order, uint8 (height, width).
+    """Components as grey pictures on one sheet, in this order.
 
-    Each has its own scale from black to white. order: at most eight, which fill their rows.
+    Each has its own scale from black to white.
+
+    Parameters
+    ----------
+    run
+        The run.
+    order
+        The components, at most eight. They fill their rows.
+
+    Returns
+    -------
+    uint8 (height, width)
+        The sheet.
     """
     size = image_size(run)
     across = row_length(len(order))

@@ -151,11 +151,31 @@ def _budget(spec: RunSpec) -> Budget:
 def with_measurement(
     run: Run, epsilon: float, ledger: str | Path | None = None, *, in_hand: bool = False
 ) -> Run:
-    """The run with its measurement at this epsilon, made now unless the run holds it already.
+    """The run with its measurement at this epsilon.
 
-    On private data the measurement is charged before anything is drawn. in_hand: whether the data
-    are held by the caller, who has lent them. Raises BadInput if the run cannot be measured, or a
-    budget does not allow it.
+    The measurement is made now unless the run holds it already. On private data it is charged
+    before anything is drawn.
+
+    Parameters
+    ----------
+    run
+        The run.
+    epsilon
+        The epsilon of the measurement.
+    ledger
+        The file of the account; by default that of the data.
+    in_hand
+        Whether the caller holds the data, and has lent them.
+
+    Returns
+    -------
+    Run
+        The run with the measurement.
+
+    Raises
+    ------
+    BadInput
+        If the run cannot be measured, or if a budget does not allow it.
     """
     data = open_anywhere(run.spec.data)
     require_measurable(run.spec, data, epsilon)

@@ -60,9 +60,20 @@ class Point:
 
 @dataclass(frozen=True)
 class Draw:
-    """A finished draw: its held-out figures and the exact total epsilon, None if unproven.
+    """A finished draw.
 
-    caution: why the method's epsilon differs in meaning from the others'; '' if it does not.
+    Attributes
+    ----------
+    point
+        The planned draw.
+    metrics
+        Its held-out figures.
+    total
+        The exact total epsilon; None if it is not proved.
+    caution
+        Why the method's epsilon differs in meaning from the others'; '' if it does not.
+    public
+        Whether the data are public.
     """
 
     point: Point
@@ -200,8 +211,18 @@ def shared_draws(*measured: Measured) -> list[tuple[float, ...]]:
 class PrivacyCost:
     """What privacy costs a method, in units of a metric, as medians over the same draws.
 
-    private, without_noise, best, floor: figures of the private run, of the same method without
-    noise, of the best known method without privacy, and of what needs no model of others.
+    Attributes
+    ----------
+    metric
+        The metric.
+    private
+        The figure of the private run.
+    without_noise
+        The figure of the same method without noise.
+    best
+        The figure of the best known method without privacy.
+    floor
+        The figure of the prediction that needs no model of others.
     """
 
     metric: Metric

@@ -53,8 +53,15 @@ def score_deviation(
 class Score:
     """A run's held-out RMSE, and that of each person's own mean, by one release.
 
-    fall: how far the run's lies below the other, which is known better than both: differences are
-    clipped person by person. People have equal weight.
+    People have equal weight.
+
+    Attributes
+    ----------
+    error
+        The run's held-out RMSE.
+    fall
+        How far it lies below the RMSE of people's own means. It is known better than both, because
+        differences are clipped person by person.
     """
 
     error: NoisyError

@@ -103,9 +103,25 @@ def plot(run: Run, metric: str | None = None) -> "Figure":
 def chart_of_draws(draws: Draws, metric: str | None = None) -> "Figure":
     """Plot medians of a figure against epsilon in Plotly.
 
-    There is a line for each method and grid point; methods that release nothing are level, and
-    methods without a proof are left out. draws: without raw figures of private data. Raises
-    BadInput if there is nothing to show.
+    Each method and grid point has a line. Methods that release nothing are level. Methods without a
+    proof are left out.
+
+    Parameters
+    ----------
+    draws
+        The draws, without raw figures of private data.
+    metric
+        The name of the figure.
+
+    Returns
+    -------
+    Figure
+        The chart.
+
+    Raises
+    ------
+    BadInput
+        If there is nothing to show.
     """
     import pandas as pd
 
@@ -169,7 +185,7 @@ def _lines(table: "pd.DataFrame", x: str, y: str, title: str) -> "Figure":
 
 
 def html_of_sweep(title: str, frame: "pd.DataFrame") -> str:
-    """A row for every run, with epsilon if it is proved. frame: a row for every run."""
+    """A row for every run, with epsilon if it is proved, from a table with a row for every run."""
     visible = frame.assign(
         epsilon=frame["epsilon"].where(frame["exact_epsilon"].notna())
     )

@@ -36,8 +36,16 @@ STEPS = 2_001  # falls that are falls for each end of an interval
 class PersonalErrors:
     """Mean squared errors over half-range^2 of the people of a block with held-out ratings.
 
-    model, own_mean, constant: (people,), at most 1; what is not finite counts as 1. `constant` is
-    that of one number for everyone, and equals `model` if there is none.
+    All are (people,) and at most 1. An error that is not finite counts as 1.
+
+    Attributes
+    ----------
+    model : (people,)
+        The errors of the model.
+    own_mean : (people,)
+        The errors of each person's own mean.
+    constant : (people,)
+        The errors of one number for everyone; equal to `model` if there is no such number.
     """
 
     model: Array
@@ -78,15 +86,18 @@ def _mean_squares(held_out: Ratings, predictions: Array) -> Array:
 class PairedErrors(Statistic):
     """The sums of (x - 1/2, v, w, 1/2) (4,) over the users with held-out ratings.
 
-    x is a user's mean squared error over half-range^2, at most 1. v and w are how much larger that
-    of the user's own mean and that of one constant for everyone are, over `own_clip` and
-    `constant_clip`, both shortened so that ||(x - 1/2, v, w)|| <= `radius`. So one user moves the
-    sums by at most sqrt(radius^2 + 1/4). Replaced by another, a user moves them by at most
-    2 radius, because the last number stays; that is more than if one of the two has no held-out
-    rating. docs/PRIVACY.md, "Errors of held-out ratings".
+    x is a user's mean squared error over half-range^2, at most 1. v is how much larger the error of
+    the user's own mean is, over `own_clip`. w is how much larger the error of one constant for
+    everyone is, over `constant_clip`. Both are shortened so that ||(x - 1/2, v, w)|| <= `radius`.
+    So one user moves the sums by at most sqrt(radius^2 + 1/4). Replacing a user by another moves
+    them by at most 2 radius, because the last number stays; this is more than if one of the two has
+    no held-out rating. docs/PRIVACY.md, "Errors of held-out ratings".
 
-    radius: from 1/2 to 1. With 1/2 the differences cost nothing: (x - 1/2, 1/2) alone has the same
-    sensitivity under both relations. With 1 they are hardly shortened.
+    Attributes
+    ----------
+    radius
+        From 1/2 to 1. With 1/2 the differences cost nothing: (x - 1/2, 1/2) alone has the same
+        sensitivity under both relations. With 1 they are hardly shortened.
     """
 
     radius: float = 0.5
@@ -138,10 +149,17 @@ class PairedErrors(Statistic):
 
 @dataclass(frozen=True)
 class NoisyError:
-    """A held-out error or its fall, released with noise, in units of a rating; people count alike.
+    """A held-out error or its fall, released with noise, in units of a rating.
 
-    low, high: an interval that contains the true one in at least 95% of draws of the noise. It
-    follows from the noisy sums and the public scale of the noise.
+    People have equal weight.
+
+    Attributes
+    ----------
+    value
+        The released figure.
+    low, high
+        An interval that contains the true figure in at least 95% of draws of the noise. It follows
+        from the noisy sums and the public scale of the noise.
     """
 
     value: float

@@ -75,7 +75,7 @@ class NameCounts(Statistic):
         return (np.zeros(_n_names(shape)),)
 
     def add(self, block: Block, totals: Totals, order: Array) -> None:
-        """order: `order_of_names`, from all data together."""
+        """Add the weighted counts of a block; `order` is `order_of_names` of all data together."""
         data: Data = block.rows
         n_units = len(block.ids)
         n_names = len(totals[0])

@@ -40,7 +40,12 @@ COLUMNS_NAMED = 8  # columns of an item table that the card names
 class PreparedRun:
     """A run before it starts: its algorithm, level, plan and cost.
 
-    first: the part of the plan that releases the shape of the data; `rest` is the algorithm's.
+    Attributes
+    ----------
+    first
+        The part of the plan that releases the shape of the data.
+    rest
+        The algorithm's part of the plan.
     """
 
     algorithm: Algorithm
@@ -54,10 +59,29 @@ class PreparedRun:
 def prepare(
     spec: RunSpec, shape: Any, assumptions: tuple[str, ...] = (), unit: str = "sample"
 ) -> PreparedRun:
-    """Plan a run from public facts alone. unit: what a sample is.
+    """Plan a run from public facts alone.
 
-    Raises BadInput on parameters or a budget that do not fit, and on an algorithm that ratings in
-    partitions do not suit.
+    Parameters
+    ----------
+    spec
+        The run.
+    shape
+        The shape of the data.
+    assumptions
+        What is taken as public about the data.
+    unit
+        The word for a sample.
+
+    Returns
+    -------
+    PreparedRun
+        The planned run.
+
+    Raises
+    ------
+    BadInput
+        If parameters or the budget do not fit, or if ratings in partitions do not suit the
+        algorithm.
     """
     ready = prepare_for_shape(spec, shape, assumptions, unit)
     if isinstance(shape, Shape) and is_in_parts(spec.data.id):
@@ -126,7 +150,7 @@ def _on_data(
 ) -> Guarantee:
     """An algorithm's guarantee with what the data and their split assume.
 
-    first: the releases of the data's shape, which need not be assumed.
+    What the releases in `first` show of the data's shape need not be assumed.
     """
     if first:
         released = _released_facts(spec.data)

@@ -127,7 +127,13 @@ class EpsilonRecord(RecordPart):
 
 
 class PrivacyRecord(RecordPart):
-    """What was released and what it costs. delta: None without a budget."""
+    """What was released and what it costs.
+
+    Attributes
+    ----------
+    delta
+        None without a budget.
+    """
 
     epsilon: EpsilonRecord = EpsilonRecord()
     rule: str = "exact"
@@ -184,7 +190,12 @@ class PrivacyRecord(RecordPart):
     def privacy_text(self, *more: str, mark: Highlight = str) -> str:
         """Epsilon in full, further lines, every rule's figure, the ledger, the guarantee.
 
-        mark: highlights the status of the guarantee.
+        Parameters
+        ----------
+        *more
+            The further lines.
+        mark
+            Highlights the status of the guarantee.
         """
         parts = [in_words(self.loss), *more]
         if rules := self.rules:

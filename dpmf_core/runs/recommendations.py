@@ -160,7 +160,16 @@ def held_out_frame(
 ) -> pd.DataFrame:
     """The test ratings of a split and their predictions, with the ids of users and items.
 
-    users: their ids, and the row of each in the split.
+    Parameters
+    ----------
+    model
+        The model.
+    parts
+        The split.
+    users
+        The ids of the users, and the row of each in the split.
+    items
+        The ids of the items.
     """
     ids, rows = users
     place = np.empty(parts.history.n_users, np.int64)

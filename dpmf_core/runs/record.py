@@ -160,7 +160,12 @@ class RunRecord(PrivacyRecord):
     def run_text(self, mark: Highlight = str) -> str:
         """The run in words: the sentence, figures, privacy, timings.
 
-        mark: highlights the status of the guarantee. It shows raw figures of private data.
+        It shows raw figures of private data.
+
+        Parameters
+        ----------
+        mark
+            Highlights the status of the guarantee.
         """
         # slow to load, needed only for texts
         from dpmf_core.evaluation.registry import (
@@ -210,7 +215,7 @@ class RunRecord(PrivacyRecord):
 
     @property
     def _private_fields(self) -> tuple[str, ...]:
-        """The fields to leave out; model: if nothing is proved, it may be a mean without noise."""
+        """The fields to leave out. If nothing is proved, the model may be a mean without noise."""
         if self.public:
             return ()
         if self.guarantee.has_epsilon:
@@ -262,7 +267,14 @@ class ItemNames:
 class Run:
     """A finished run: its record, and the arrays of the shared model.
 
-    items: the items' names, for data that a program held; other data are opened again by their id.
+    Attributes
+    ----------
+    record
+        The record.
+    arrays
+        The arrays of the shared model, by name.
+    items
+        The items' names, for data that a program held. Other data are opened again by their id.
     """
 
     record: RunRecord

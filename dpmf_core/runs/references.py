@@ -118,7 +118,14 @@ def paper_of(algorithm: str) -> str:
 def proven_methods(task: str, *, every: bool = False) -> list[str]:
     """Ids of the proven private methods, the recommended one first, then quick ones first.
 
-    They need no item features and a trusted curator. every: also those that are nowhere the best.
+    They need no item features and a trusted curator.
+
+    Parameters
+    ----------
+    task
+        "ratings" or "samples".
+    every
+        Whether to include methods that are nowhere the best.
     """
     names = [
         name

@@ -128,8 +128,11 @@ class DataSpec(Preparation):
 class RunSpec(BaseModel):
     """One complete run: on public data, equal specifications give equal results, bit for bit.
 
-    without_noise: a private algorithm on exact sums, without a budget; elsewhere this is
-    `noise="none"`.
+    Attributes
+    ----------
+    without_noise
+        Whether a private algorithm computes on exact sums, without a budget. Elsewhere this is
+        `noise="none"`.
     """
 
     model_config = ConfigDict(

@@ -38,8 +38,15 @@ CHECKPOINT_PATIENCE = 1_000  # milliseconds to wait for other processes at the e
 class Store(RunFile):
     """Stored finished runs, in the file `runs.sqlite` that several processes may use.
 
-    folder: the folder of that file; created if missing. None for the data folder. Raises BadInput
-    if the file cannot be opened, or a newer version wrote it.
+    Parameters
+    ----------
+    folder
+        The folder of that file, which is created if it is missing. None for the data folder.
+
+    Raises
+    ------
+    BadInput
+        If the file cannot be opened, or if a newer version wrote it.
     """
 
     def __init__(self, folder: Path | None = None) -> None:
@@ -142,10 +149,21 @@ class Store(RunFile):
     # -- changing ----------------------------------------------------------------------------------
 
     def put(self, run: Run, owner: str = "") -> None:
-        """Store a finished run, with arrays of numbers only. owner: '' if unnamed.
+        """Store a finished run, with arrays of numbers only.
 
-        It replaces a run with the same key, whose note, tags, pin and owner stay. Raises BadInput
-        if the disk refuses.
+        It replaces a run with the same key. The note, tags, pin and owner of that run stay.
+
+        Parameters
+        ----------
+        run
+            The run.
+        owner
+            The owner of the run; '' if unnamed.
+
+        Raises
+        ------
+        BadInput
+            If the disk refuses.
         """
         select = "SELECT note, tags, owner, pinned FROM runs WHERE key = ?"
         try:
@@ -184,9 +202,24 @@ class Store(RunFile):
         self._change("DELETE FROM runs WHERE key = ?", key)
 
     def keep_at_most(self, most: int, besides: str = "") -> int:
-        """Delete the oldest runs beyond a number, except pinned ones; return how many.
+        """Delete the oldest runs beyond a number, except pinned ones.
 
-        besides: the key of another run that stays. Raises BadInput if the disk refuses.
+        Parameters
+        ----------
+        most
+            The number of runs to keep.
+        besides
+            The key of another run that stays.
+
+        Returns
+        -------
+        int
+            The number of deleted runs.
+
+        Raises
+        ------
+        BadInput
+            If the disk refuses.
         """
         oldest = (
             "DELETE FROM runs WHERE key IN (SELECT key FROM runs WHERE NOT pinned AND key <> ?"

@@ -37,8 +37,17 @@ class ChargedOutcome(Protocol):
 def enter_stored(record: RunRecord, ledger: LedgerFile = None) -> None:
     """Enter a stored run in the account in force, unless it holds the run already.
 
-    ledger: the file of the account; by default that of the data. Raises BadInput if a budget does
-    not allow the run; then it must not be shown.
+    Parameters
+    ----------
+    record
+        The record of the run.
+    ledger
+        The file of the account; by default that of the data.
+
+    Raises
+    ------
+    BadInput
+        If a budget does not allow the run. The run must then not be shown.
     """
     if record.public:
         return

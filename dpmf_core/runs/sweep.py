@@ -277,10 +277,20 @@ def rows(
     noisy: Mapping[str, noisy_errors.Score] | None = None,
     noisy_epsilon: float | None = None,
 ) -> list[dict[str, Any]]:
-    """A flat row for every point whose run, by `Point.key`, has finished; for a CSV file.
+    """A flat row for every point with a finished run, for a CSV file.
 
-    For private data it holds nothing computed from raw rows (see `Run.export`). noisy: errors on
-    private data from `noisy_errors.release`.
+    For private data it holds nothing computed from raw rows (see `Run.export`).
+
+    Parameters
+    ----------
+    points
+        The points.
+    finished_runs
+        The finished runs, by `Point.key`.
+    noisy
+        The errors on private data from `noisy_errors.release`.
+    noisy_epsilon
+        The epsilon of each of these errors.
     """
     noisy = noisy or {}
     out = []

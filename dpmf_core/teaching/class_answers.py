@@ -37,12 +37,12 @@ class ClassPage:
 
 
 def page_name(place: int, title: str) -> str:
-    """A page's title with its number. place: from 0."""
+    """A page's title with its number. `place` counts from 0."""
     return f"{place + 1}. {title}"
 
 
 def step_name(place: int, step: str) -> str:
-    """The name under which answers keep a step of a page. place: the place of the page, from 0."""
+    """The name under which answers keep a step of a page. `place` is the page's, from 0."""
     return f"{place}.{step}"
 
 

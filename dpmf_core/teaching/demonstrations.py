@@ -70,9 +70,14 @@ def clipping_errors(ratings: Ratings) -> pd.DataFrame:
 
 
 def totals(each: float, steps: int) -> pd.DataFrame:
-    """`exactly, sum`: total epsilons of STEPS and of `steps` releases, by their number.
+    """Total epsilons of STEPS and of `steps` releases, as `exactly` and `sum`, by their number.
 
-    each: the epsilon of one release.
+    Parameters
+    ----------
+    each
+        The epsilon of one release.
+    steps
+        A further number of releases.
     """
     counts = sorted({*STEPS, steps})
     release = Gaussian(1 / _mu(each))
@@ -84,7 +89,7 @@ def totals(each: float, steps: int) -> pd.DataFrame:
 
 
 def beliefs(epsilon: float) -> pd.DataFrame:
-    """`before, after`: beliefs from 1% to 99% before, and the largest after."""
+    """Beliefs from 1% to 99% `before`, and the largest belief `after`."""
     before = np.linspace(0.01, 0.99, 50)
     return pd.DataFrame(
         {"before": before, "after": [belief(value, epsilon) for value in before]}
@@ -92,7 +97,7 @@ def beliefs(epsilon: float) -> pd.DataFrame:
 
 
 def best_attacks(epsilon: float) -> pd.DataFrame:
-    """`fpr, fnr`: the lowest false negative rates of a Gaussian release."""
+    """The lowest false negative rates `fnr` of a Gaussian release, by false positive rate `fpr`."""
     alarms = [step / 50 for step in range(51)]
     misses = false_negatives(Gaussian(1 / _mu(epsilon)), alarms)
     return pd.DataFrame({"fpr": alarms, "fnr": misses})
@@ -119,8 +124,17 @@ def response_epsilon(truth: float) -> float:
 def survey(share: float, people: int, truth: float) -> pd.DataFrame:
     """Each possible estimate of the share of yes, and its chance under randomised response.
 
-    share: the share of the people who would say yes. With p = truth the share of yes is q = p share
-    + (1 - p)(1 - share), so the estimate is (q - (1 - p)) / (2p - 1).
+    With p = truth the share of yes is q = p share + (1 - p)(1 - share), so the estimate is (q - (1
+    - p)) / (2p - 1).
+
+    Parameters
+    ----------
+    share
+        The share of the people who would say yes.
+    people
+        The number of people.
+    truth
+        The probability of a true answer.
     """
     yes = round(share * people)
     counts = np.arange(people + 1)

@@ -159,9 +159,19 @@ class LessonSequence(_Signed):
 
 
 def link_token(sequence: LessonSequence, purpose: str = PURPOSE) -> str:
-    """The token of a sequence's link. Raises BadInput if it is too long for an address.
+    """The token of a sequence's link.
 
-    purpose: TEACHER for the teacher's link, otherwise the class's.
+    Parameters
+    ----------
+    sequence
+        The sequence.
+    purpose
+        TEACHER for the teacher's link; otherwise the class's.
+
+    Raises
+    ------
+    BadInput
+        If the token is too long for an address.
     """
     parts: dict[str, Any] = sequence.model_dump(mode="json", exclude_defaults=True)
     token = signing.sign(purpose, parts | {"id": sequence.id})

@@ -122,7 +122,10 @@ LESSONS = _lessons()
 def question_only(title: str, question: str, choices: tuple[str, ...] = ()) -> Lesson:
     """A teacher's question on another page as a lesson without parts.
 
-    choices: the answers to a private question.
+    Parameters
+    ----------
+    choices
+        The answers to a private question.
     """
     return Lesson("", title, "", (), question, "", choices)
 

@@ -50,9 +50,19 @@ def reviews_of_targets(most: int, off: int) -> npt.NDArray[np.int32]:
 
 @functools.cache
 def candidates(most: int, off: int | None) -> npt.NDArray[np.int64]:
-    """(TARGETS, most): how many published rows agree with the first 1, 2, ... reviews.
+    """How many published rows agree with the first 1, 2, ... reviews.
 
-    off: days by which a review's date may be wrong. None: only the films are known.
+    Parameters
+    ----------
+    most
+        The largest number of reviews.
+    off
+        The days by which a review's date may be wrong; None if only the films are known.
+
+    Returns
+    -------
+    int (TARGETS, most)
+        The number of rows that agree.
     """
     days = published_days()
     reviews = reviews_of_targets(most, off or 0)

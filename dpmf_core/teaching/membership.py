@@ -40,7 +40,7 @@ class Club:
 
 
 def club(films: tuple[int, ...], noise: float = 0.0, draw: int = 0) -> Club:
-    """The club with you, who saw these films. noise: standard deviation for every sum."""
+    """The club with you, who saw these films. `noise` is the standard deviation for every sum."""
     others = (
         np.random.default_rng(0)
         .binomial(MEMBERS, np.linspace(0.8, 0.2, FILMS))
@@ -107,7 +107,14 @@ class Round:
 def game_round(epsilon: float | None, seed: int, delta: float = 1e-5) -> Round:
     """Publish noisy sums of a club that one suspect, or none, has joined, each equally likely.
 
-    epsilon: None publishes without noise.
+    Parameters
+    ----------
+    epsilon
+        The epsilon of the sums; None publishes them without noise.
+    seed
+        The seed of the round.
+    delta
+        The delta of the sums.
     """
     rng = np.random.default_rng((3, seed))
     suspects = np.zeros((SUSPECTS, FILMS), np.bool_)

@@ -14,7 +14,13 @@ JOINT = "joint"  # the design whose words depend on the kind of data
 
 @dataclass(frozen=True)
 class Thing:
-    """Data that somebody may see. has_noise: whether it shows people's data only with noise."""
+    """Data that somebody may see.
+
+    Attributes
+    ----------
+    has_noise
+        Whether it shows people's data only with noise.
+    """
 
     id: str
     label: str
@@ -47,7 +53,10 @@ class Observer:
 class Flow:
     """An arrow of the diagram, between ids of things and observers.
 
-    dashed: whether private data pass without noise where others may see them.
+    Attributes
+    ----------
+    dashed
+        Whether private data pass without noise where others may see them.
     """
 
     start: str
@@ -58,7 +67,13 @@ class Flow:
 
 @dataclass(frozen=True)
 class Design:
-    """A way to share what is learned from people's data. words: what it protects."""
+    """A way to share what is learned from people's data.
+
+    Attributes
+    ----------
+    words
+        What it protects.
+    """
 
     id: str
     title: str

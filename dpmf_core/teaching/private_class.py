@@ -54,7 +54,7 @@ def noise_range(epsilon: float) -> int:
 
 
 def counts_of(answers: Sequence[str], n_choices: int) -> list[int]:
-    """How many answers chose each option. answers: indices of options, as text."""
+    """How many answers chose each option. Answers are the indices of options, as text."""
     return [
         sum(answer == str(number) for answer in answers) for number in range(n_choices)
     ]

@@ -26,7 +26,13 @@ ASK = "Look at the code again, or ask your teacher for the link of the class."
 
 @dataclass(frozen=True)
 class Room:
-    """A room code. ends: when it no longer opens its class, in seconds since 1970."""
+    """A room code.
+
+    Attributes
+    ----------
+    ends
+        The time at which it stops opening its class, in seconds since 1970.
+    """
 
     code: str
     ends: float

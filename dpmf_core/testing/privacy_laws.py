@@ -56,9 +56,16 @@ def check_units(
     apart than declared for replacing one. No answers to all questions together move more than the
     accountant counts, for one unit and for two that replace each other.
 
-    first, stride: which units, to spread them over many parameter sets. Returns the largest answer
-    to each statistic, over its sensitivity; if replacing a unit is declared to move it no further
-    than removing it, the larger of this and of the same for two units' distance.
+    Parameters
+    ----------
+    first, stride
+        The units to check, so that they spread over many parameter sets.
+
+    Returns
+    -------
+    dict
+        The largest answer to each statistic, over its sensitivity. If replacing a unit is declared
+        to move a statistic no further than removing it, the distance of two units counts too.
     """
     data = home.world() if data is None else data
     questions = probes.ask(algorithm, data, level=level)
@@ -217,8 +224,15 @@ def check_sensitivity(
 ) -> dict[str, float]:
     """No release moves more than it declares while all releases are held fixed.
 
-    Returns the largest move of each by adding or removing, over its bound. first, stride: which of
-    the neighbours, to spread them over many parameter sets.
+    Parameters
+    ----------
+    first, stride
+        The neighbours to check, so that they spread over many parameter sets.
+
+    Returns
+    -------
+    dict
+        The largest move of each release by adding or removing, over its bound.
     """
     largest: dict[str, float] = {}
     data = home.world() if data is None else data

@@ -43,7 +43,13 @@ class ProbeQuestion:
 
 @dataclass
 class QuestionRecord:
-    """All questions of a fit, and how stored states were made. model: the fit's last."""
+    """All questions of a fit, and how stored states were made.
+
+    Attributes
+    ----------
+    model
+        The last model of the fit.
+    """
 
     shape: Any
     questions: list[ProbeQuestion] = field(default_factory=list)
@@ -58,7 +64,10 @@ class QuestionRecord:
     ) -> list[Totals]:
         """What the rows of a block add to the sums, part by part.
 
-        cached: states of this block for earlier questions.
+        Parameters
+        ----------
+        cached
+            The states of this block for earlier questions.
         """
         states = {} if cached is None else cached
 

@@ -250,7 +250,7 @@ def draw_figures(event: Event, delta: float) -> None:
 
 
 def _draw_growth(table: pd.DataFrame) -> None:
-    """Draw the total epsilon by the number of repetitions. table: from `totals`."""
+    """Draw the total epsilon by the number of repetitions, from the table of `totals`."""
     times = table["times"]
     once = table["epsilon"].iloc[0]
     last = int(times.iloc[-1])
@@ -284,7 +284,7 @@ def _draw_growth(table: pd.DataFrame) -> None:
 
 
 def _draw_curve(curve: pd.DataFrame, delta: float) -> None:
-    """Draw delta by epsilon. curve: from `deltas`."""
+    """Draw delta by epsilon, from the curve of `deltas`."""
     st.subheader("Each ε has its own δ", anchor=False)
     fig = charts.figure("ε", "δ", 300, yaxis={"type": "log", "exponentformat": "power"})
     fig.add_scatter(

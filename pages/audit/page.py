@@ -170,7 +170,7 @@ def _select(
     first: str,
     titles: Mapping[str, str],
 ) -> str:
-    """Ask for one of some options, by their titles. name: the parameter in the address."""
+    """Ask for one of some options, by their titles. `name` is the parameter in the address."""
     PageValue(key, name, first, one_of(titles)).start()
     option = place.selectbox(
         label,

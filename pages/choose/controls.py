@@ -73,7 +73,10 @@ EPSILON = PageValue(sidebar_values.EPSILON, "epsilon", 2.0)  # of all pages
 class Inquiry:
     """A question, its data set, and the public shape on which methods are tried.
 
-    entry: the data set; only public rows are used.
+    Attributes
+    ----------
+    entry
+        The data set. Only public rows are used.
     """
 
     question: Question
@@ -243,7 +246,7 @@ def draw() -> Inquiry | None:
 
 
 def draw_unread(entry: Any, remedy: str) -> None:
-    """Draw a warning if an uploaded file is not in use. entry: the data set in use."""
+    """Draw a warning if an uploaded file is not in use, with the entry of the data in use."""
     name = st.session_state.get(data_sets.UNREAD)
     if name:
         file = safe_text.escape_letters(name)
@@ -316,7 +319,7 @@ def draw_each(entry: Any) -> float | None:
 def _number(
     label: str, name: str, low: float, high: float | None, **options: Any
 ) -> None:
-    """Draw the box of a part. options: further arguments of `st.number_input`."""
+    """Draw the box of a part, with further arguments of `st.number_input`."""
     part = PARTS[name]
     emptiable = part.first is None
     st.number_input(label, low, high, **bind(part.key, emptiable=emptiable), **options)

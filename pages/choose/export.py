@@ -139,7 +139,13 @@ def _exports(
 
 
 def draw(find: Find) -> None:
-    """Draw the step. find: returns the answer to a question, or draws its progress."""
+    """Draw the step.
+
+    Parameters
+    ----------
+    find
+        Gives the answer to a question, or draws its progress.
+    """
     if controls.is_file_missing():
         st.title("There is nothing to export", anchor=False)
         controls.draw_missing_file()
@@ -211,7 +217,7 @@ def _write_to_address(which: str, export: Export) -> None:
 
 
 def _draw_head(export: Export, origin: str) -> None:
-    """Draw the title and the summary. origin: where changed parameters come from."""
+    """Draw the title and the summary. `origin` says where changed parameters come from."""
     finding = export.finding
     if request_at(PLACE).busy:  # the account holds part of the training
         st.title(export.title, anchor=False)

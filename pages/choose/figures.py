@@ -30,7 +30,12 @@ SCALE = "choose.scale"  # in the session: one of these
 def front(answer: Answer, scale: str) -> go.Figure:
     """Every candidate at every epsilon; the answer's line is thick, with its interval.
 
-    scale: SHARE or FIGURE.
+    Parameters
+    ----------
+    answer
+        The answer.
+    scale
+        SHARE or FIGURE.
     """
     best = answer.best
     judgement = answer.judgement
@@ -62,7 +67,7 @@ def front(answer: Answer, scale: str) -> go.Figure:
 
 
 def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
-    """An empty figure against epsilon. title: the title of the other axis."""
+    """An empty figure against epsilon, with the title of its other axis."""
     x_axis = {
         "type": "log",
         "tickvals": list(epsilons),
@@ -74,7 +79,7 @@ def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
 def _draw_line(
     fig: go.Figure, line: Sequence[Measured], best: Measured | None, value: str
 ) -> None:
-    """Draw a method's medians, for the answer with intervals and a ring. value: as hover text."""
+    """Draw a method's medians, for the answer with intervals and a ring. `value` is hover text."""
     if not line:
         return
     method = line[0].algorithm

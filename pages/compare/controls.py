@@ -51,7 +51,13 @@ AMBIGUOUS = re.compile(r"[+-]?(\d+),(\d+(?:e[+-]?\d+)?)", re.I)
 
 
 class BoxError(BadInput):
-    """What a box holds cannot be compared. box: its name in the link; '' for none in particular."""
+    """The content of a box cannot be compared.
+
+    Attributes
+    ----------
+    box
+        The name of the box in the link; '' for none in particular.
+    """
 
     def __init__(self, box: str, problem: str) -> None:
         super().__init__(problem)
@@ -171,7 +177,7 @@ def _keep_measure(key: str, lead: str) -> None:
 
 
 def ask_measure(runs: Mapping[str, Run], lead: str) -> str:
-    """Ask which measure of these runs the figure shows. lead: the default."""
+    """Ask which measure of these runs the figure shows, by default `lead`."""
     metrics = {name for run in runs.values() for name in run.record.metrics}
     available = [name for name in MEASURES if name in metrics]
     if lead not in available:
@@ -232,9 +238,9 @@ def draw(choice: SidebarChoice) -> CompareQuestion:
 def _last_valid(
     values: dict[str, Any], error: BoxError, below: dict[str, DeltaGenerator]
 ) -> dict[str, Any]:
-    """Say what is wrong with a box and return the values with its last valid one.
+    """Say under a box what is wrong with it, and return the values with its last valid one.
 
-    Raises the error if the last valid value is at fault. below: a place under each box.
+    Raises the error if the last valid value is at fault.
     """
     first = {name: control.first for name, control in CONTROLS.items()}
     last: dict[str, Any] = st.session_state.get(VALID, first)
@@ -315,7 +321,7 @@ def _methods(
 ) -> tuple[Method, ...]:
     """The methods, by each rule of noise, and the non-private ones. Raises BadInput.
 
-    metric: ranks them; '' is the error.
+    The metric ranks them; '' is the error.
     """
     if not names:
         raise BadInput("Choose at least one method.")

@@ -165,7 +165,10 @@ def draw_figure(
 ) -> None:
     """Draw the share kept or the metric against epsilon or a parameter, or over two parameters.
 
-    aside: for the choice of epsilon.
+    Parameters
+    ----------
+    aside
+        The place for the choice of epsilon.
     """
     kind = judgement.metric
     is_grid = bool(question.sweep.grid)

@@ -38,9 +38,12 @@ OUTSIDE = "data.outside"
 
 @dataclass(frozen=True)
 class OutsideRatings:
-    """The ratings of a file outside the declared scale, about which a person is asked.
+    """The ratings of a file outside the declared scale. A person is asked about them.
 
-    are_many: whether they are more than a tenth, so that the scale or the column may be wrong.
+    Attributes
+    ----------
+    are_many
+        Whether they are more than a tenth, so that the scale or the column may be wrong.
     """
 
     file_id: str

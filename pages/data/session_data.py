@@ -32,7 +32,13 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True)
 class UploadRecord:
-    """A data set's uploaded file and reports. item_table: its report, in sentences."""
+    """A data set's uploaded file and reports.
+
+    Attributes
+    ----------
+    item_table
+        The report of the item table, in sentences.
+    """
 
     file_id: str
     report: Report

@@ -86,9 +86,17 @@ class ExploredRun:
 
 
 def draw_story(explored: ExploredRun, judgement: Judgement, waits: bool) -> bool:
-    """Draw the figure that follows epsilon; return whether it was drawn.
+    """Draw the figure that follows epsilon.
 
-    waits: keep the previous result while there is none for the current choice.
+    Parameters
+    ----------
+    waits
+        Whether the previous result stays until there is one for the current choice.
+
+    Returns
+    -------
+    bool
+        Whether the figure was drawn.
     """
     choice = explored.choice
     label = explored.selection.label

@@ -47,8 +47,17 @@ SHORT = {BEST_LINE: "Best", "DPFW with Oja": "DPFW-Oja", "Private biases": "Bias
 def line_of(choice: SidebarChoice, judgement: Judgement, label: str) -> list[Measured]:
     """The private draws along epsilon that the figure shows, ascending.
 
-    label: the chosen method's label in the table. In best mode each epsilon has the best proven
-    method, and the chosen one where the best is not known.
+    In best mode each epsilon has the best proven method. Where the best is not known, it has the
+    chosen method.
+
+    Parameters
+    ----------
+    choice
+        The choice in the sidebar.
+    judgement
+        The measured methods.
+    label
+        The chosen method's label in the table.
     """
     own = judgement.line(label)
     if not _shows_best(choice):
@@ -84,9 +93,16 @@ def papers_methods(offered: Iterable[str]) -> dict[str, str]:
 def of_table(
     choice: SidebarChoice, judgement: Judgement, label: str
 ) -> dict[str, Any] | None:
-    """What the browser draws; None without a point or an end of the scale.
+    """The data that the browser draws; None without a point or an end of the scale.
 
-    label: the chosen method's label in the table.
+    Parameters
+    ----------
+    choice
+        The choice in the sidebar.
+    judgement
+        The measured methods.
+    label
+        The chosen method's label in the table.
     """
     any_choice = replace(choice, epsilon=DEFAULT_EPSILON)
     if choice.entry.public:
@@ -311,7 +327,7 @@ def meanings(
 def _meaning(
     choice: SidebarChoice, event: Event, unit: str, epsilon: float
 ) -> dict[str, object]:
-    """One point. epsilon: the nominal one, which a source's rule does not keep."""
+    """The data of one point. Epsilon is nominal, because a source's rule may not keep it."""
     certainty = certainty_of(event, choice.delta, unit)
     nominal = "nominal " if choice.calibration == "source" else ""
     return privacy_card.in_hundred(epsilon, certainty, success_of(event), nominal)

@@ -44,7 +44,7 @@ def main() -> None:
 
 
 def _draw_terms(terms: Sequence[Term], unfolded: str) -> None:
-    """Draw terms column by column. unfolded: the term whose formula is shown at once."""
+    """Draw terms column by column. The formula of the term `unfolded` is shown at once."""
     height = -(-len(terms) // COLUMNS)
     for place, column in enumerate(st.columns(COLUMNS, gap="large")):
         with column, st.container(gap="xxsmall"):

@@ -63,7 +63,12 @@ CAUTION = (
 def draw(kind: DataKind = "ratings", unused: Collection[str] = ()) -> None:
     """Draw the sidebar of a page about one kind of data; then `choice()` returns its values.
 
-    unused: controls without effect on the page, by their names in a link.
+    Parameters
+    ----------
+    kind
+        The kind of data.
+    unused
+        Controls that do not affect the page, by their names in a link.
     """
     st.session_state[data_sets.KIND] = kind
     st.session_state[RESOLVED] = {}  # more runs may be known than at the last drawing
@@ -215,7 +220,7 @@ def _title_of_method(name: str) -> str:
 
 
 def _columns_kept(name: str, fixed: bool) -> None:
-    """Ask how many items or words are kept. name: of the parameter."""
+    """Ask how many items or words are kept. `name` is the parameter's."""
     entry = chosen_entry()
     if name == "top_items":
         label = "Most rated items only"

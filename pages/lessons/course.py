@@ -16,7 +16,7 @@ OPENED_COUNT = "lesson.shown.count"
 
 
 def draw(unknown: str = "") -> None:
-    """Draw the cards. unknown: the name of a lesson that does not exist, from the address."""
+    """Draw the cards, and a warning about an unknown lesson in the address."""
     with st.container(
         horizontal=True,
         horizontal_alignment="distribute",

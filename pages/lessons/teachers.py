@@ -159,9 +159,9 @@ def _add_lessons(names: list[str]) -> None:
 
 
 def _draw_page(place: int, name: str, question: str, differences: str) -> None:
-    """Draw one page of the sequence with buttons that move it.
+    """Draw one page of the sequence, with its differences from pages of the same name.
 
-    differences: from other pages of the same name.
+    Buttons move the page or remove it.
     """
     with st.container(
         horizontal=True,

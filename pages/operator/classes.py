@@ -21,7 +21,18 @@ WORDS = "Its answers and publications are deleted. Its privacy account stays."
 
 
 def draw(names: Mapping[str, str]) -> None:
-    """Draw the classes, the one used last first. Raises BadInput. names: logins by owner."""
+    """Draw the classes, the one used last first.
+
+    Parameters
+    ----------
+    names
+        The logins by owner.
+
+    Raises
+    ------
+    BadInput
+        If the classes cannot be read.
+    """
     st.header("Classes", anchor=False)
     problem = st.session_state.pop(PROBLEM, None)
     if problem:

@@ -79,7 +79,7 @@ def navigation(current: str) -> None:
 
 
 def overview(unknown: str = "") -> None:
-    """Draw all papers, a row each. unknown: an unknown paper in the address."""
+    """Draw all papers, a row each, and a warning about an unknown paper in the address."""
     every_claim = list(CLAIMS.values())
     total = Counter(map(outcome, every_claim))
     total.setdefault(Outcome.DIFFERS, 0)  # that none differs is worth a word

@@ -32,7 +32,17 @@ FORMATS = {
 def run_table(
     rows: list[dict[str, Any]], sizes: dict[str, int], owner: str = ""
 ) -> pd.DataFrame:
-    """The list of runs. owner: the owner of the visitor's runs."""
+    """The list of runs.
+
+    Parameters
+    ----------
+    rows
+        A row for each run.
+    sizes
+        The bytes of each run, by its key.
+    owner
+        The owner of the visitor's runs.
+    """
     table = pd.DataFrame([_table_row(row, sizes, owner) for row in rows])
     # empty cells instead of "None"
     return table.astype(
@@ -195,7 +205,7 @@ def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
 
 
 def _cost_text(judgement: Judgement, own: Measured, row: str) -> str:
-    """What a run keeps and costs, over its own draw. row: the word for a row of the data."""
+    """What a run keeps and costs, over its own draw. `row` is the word for a row of the data."""
     words = f"{kept_words(judgement, own, row)}."
     cost = judgement.cost(own)
     if cost is None:

@@ -25,8 +25,10 @@ HEADERS = {"cache-control": "no-cache"}
 class Addresses:
     """Redirects a browser to the page that an address means.
 
-    page_address: returns the address of the page that a name means with parameters of these names,
-    or None.
+    Attributes
+    ----------
+    page_address
+        The address of the page that a name means with parameters of these names, or None.
     """
 
     def __init__(

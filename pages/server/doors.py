@@ -47,8 +47,19 @@ OTHERS = 256  # descriptors of everything else
 def names_at(now: Settings, listens_at: str | None, login: bool) -> frozenset[str]:
     """The names that a server has in addition to loopback.
 
-    listens_at: its address; None for every address. Raise BadInput if others could reach it without
-    a login.
+    Parameters
+    ----------
+    now
+        The settings of the server.
+    listens_at
+        The server's address; None for every address.
+    login
+        Whether a login is required.
+
+    Raises
+    ------
+    BadInput
+        If others could reach the server without a login.
     """
     name = listens_at or "0.0.0.0"
     names = frozenset(now.hosts)

@@ -52,11 +52,21 @@ class Turn:
         act: Callable[[Callable[[], None]], Result],
         watch: Callable[[int], object],
     ) -> Result:
-        """Call `act` in turn and return its result.
+        """The result of `act`, which is called in turn.
 
-        act: gets a function that it calls repeatedly, and whose exception it lets pass. watch:
-        called repeatedly with the number of readings ahead, 0 once the reading began; its exception
-        ends the reading. Raises BadInput after `cancel`.
+        Parameters
+        ----------
+        act
+            The reading. It gets a function that it calls repeatedly, and it lets that function's
+            exceptions pass.
+        watch
+            Called repeatedly with the number of readings ahead; 0 once the reading has begun. Its
+            exception ends the reading.
+
+        Raises
+        ------
+        BadInput
+            After `cancel`.
         """
         try:
             self._turns.enter(self, "quick", watch)

@@ -187,7 +187,7 @@ class UploadGuard:
 def _empty(scope: Scope, head: bytes) -> tuple[Scope, Receive]:
     """The same request with an empty file of the same name.
 
-    head: its first bytes, with the boundary and the part's header up to an empty line.
+    The head is its first bytes, with the boundary and the part's header up to an empty line.
     """
     boundary = uuid4().hex
     part_header = head.partition(b"\r\n\r\n")[0].partition(b"\r\n")[2]

@@ -79,9 +79,12 @@ def best_at(epsilon: float) -> Measured:
 
 
 def places(also: float) -> tuple[float, ...]:
-    """Where the handle stops: measured epsilons, and the slider's stops between them.
+    """The stops of the handle: measured epsilons, and the slider's stops between them.
 
-    also: one more epsilon, if it lies between them.
+    Parameters
+    ----------
+    also
+        One more epsilon, if it lies between them.
     """
     measured = judgement().epsilons
     # nothing is extrapolated
@@ -198,7 +201,7 @@ def caption() -> str:
 
 
 def exact_words(epsilon: float) -> str:
-    """What the figure's numbers mean, as Markdown. epsilon: the handle's."""
+    """What the figure's numbers mean at the handle's epsilon, as Markdown."""
     best = best_at(epsilon)
     at = budget_text(best.epsilon or 0.0)
     kept = conclusions.kept_words(judgement(), best)

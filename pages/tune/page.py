@@ -89,7 +89,15 @@ def _names_of(text: str, names: Sequence[str]) -> list[str]:
 def search_settings(
     choice: SidebarChoice, parameters: dict[str, Any]
 ) -> tuple[TuneSpec, int]:
-    """The controls' search. parameters: set by a person; they stay unless searched."""
+    """The search that the controls set, and its number of trials.
+
+    Parameters
+    ----------
+    choice
+        The choice in the sidebar.
+    parameters
+        The parameters that a person set. They stay unless they are searched.
+    """
     names = list(algorithms.find(choice.algorithm).model_fields)
     usual = [name for name in USUAL if name in names]
     left, right, last = st.columns([4, 1, 1])

@@ -76,7 +76,12 @@ def statement(
 ) -> StatementSection:
     """The statement of a run; for private data without anything computed from raw rows.
 
-    about: the publisher's facts (`ABOUT`).
+    Parameters
+    ----------
+    record
+        The record of the run.
+    about
+        The publisher's facts (`ABOUT`).
     """
     public_record = record.exported()
     # plain numbers; infinite ones become null

@@ -115,9 +115,26 @@ def save(
     """Write a run's model into a new folder that can be published, all of its files or none.
 
     The folder holds the items' factors, offsets and ids, a card and a privacy statement. If nothing
-    is proved, every file has a warning. about: what only the publisher knows
-    (`privacy_statement.ABOUT`). Returns the folder. Raises BadInput if it is taken or cannot be
-    written, or the run has no model of items.
+    is proved, every file has a warning.
+
+    Parameters
+    ----------
+    run
+        The run.
+    folder
+        The new folder.
+    about
+        What only the publisher knows (`privacy_statement.ABOUT`).
+
+    Returns
+    -------
+    Path
+        The folder.
+
+    Raises
+    ------
+    BadInput
+        If the folder exists or cannot be written, or if the run has no model of items.
     """
     require_saveable(run.spec.algorithm)
     if not run.arrays:

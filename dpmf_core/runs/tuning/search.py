@@ -43,7 +43,11 @@ STATES: dict[str, Literal["running", "done", "stopped"]] = {
 class Trial:
     """One point that was tried.
 
-    measured: the point and its score in each draw; no draws while it runs or if it was stopped.
+    Attributes
+    ----------
+    measured
+        The point and its score in each draw. It has no draws while the trial runs, or if the trial
+        was stopped.
     """
 
     number: int

@@ -148,7 +148,7 @@ class SearchResult:
 
     @classmethod
     def of(cls, finished: Search, fresh: Mapping[str, Run]) -> "SearchResult":
-        """The outcome of a finished search. fresh: the runs of `TuneSpec.fresh`, by name."""
+        """The outcome of a finished search, with the runs of `TuneSpec.fresh` by name."""
         spec = finished.spec
         final = fresh["winner 0"]
         return cls(

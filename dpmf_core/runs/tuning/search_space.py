@@ -74,7 +74,10 @@ def random_value(
 class TuneSpec(BaseModel):
     """One complete search, except for its length.
 
-    search: for each parameter that may vary, a range or a list of choices.
+    Attributes
+    ----------
+    search
+        A range or a list of choices, for each parameter that may vary.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -266,7 +269,10 @@ def default_range(
 class SearchOutcome:
     """The best and the recommended parameters over fresh draws.
 
-    winner, default: the minimised figure, per draw.
+    Attributes
+    ----------
+    winner, default
+        The minimised figure, per draw.
     """
 
     winner: tuple[float, ...]
@@ -313,7 +319,12 @@ class SearchOutcome:
 def outcome(runs: Mapping[str, Run], metric: str) -> SearchOutcome | None:
     """The outcome from the finished runs of `TuneSpec.fresh`; None before all have finished.
 
-    metric: the minimised figure.
+    Parameters
+    ----------
+    runs
+        The runs by name.
+    metric
+        The minimised figure.
     """
     both = [[f"{who} {draw}" for draw in range(FRESH)] for who in ("winner", "default")]
     if any(name not in runs for names in both for name in names):

@@ -33,7 +33,15 @@ class Selection(Protocol):
 
 @dataclass(frozen=True)
 class BudgetedOffer:
-    """What a budget says about a private selection. words: with its price and what it counts as."""
+    """A budget's answer to a private selection.
+
+    Attributes
+    ----------
+    fits
+        Whether the selection fits the budget.
+    words
+        The answer in words, with the price and what it counts as.
+    """
 
     fits: bool
     words: str

@@ -44,7 +44,7 @@ class Turns:
         self._changed = threading.Condition()
 
     def take(self, urgency: int, still_wanted: Callable[[], object]) -> None:
-        """Wait for a turn. still_wanted: called meanwhile; its exception ends the wait."""
+        """Wait for a turn. `still_wanted` is called meanwhile, and its exception ends the wait."""
         place = (urgency, next(self._numbers))
         until = time.monotonic() + PATIENCE[urgency]
         with self._changed:
@@ -95,7 +95,7 @@ def in_turn() -> Iterator[None]:
 
 @contextmanager
 def waiting(then: int | None = None) -> Iterator[None]:
-    """Give the turn to others while waiting. then: the urgency of the rest."""
+    """Give the turn to others while waiting. `then` is the urgency of the rest."""
     before = _give_back()
     yield
     if before is None:
@@ -114,7 +114,7 @@ def let_answers_pass() -> None:
 def repeat(draw: Callable[[], None], every: float | None) -> None:
     """Draw now and every `every` seconds until the page is drawn again.
 
-    every: None draws again only when one of its widgets changes.
+    If `every` is None, draw again only when one of its widgets changes.
     """
     turn = st.session_state.get(TURN, 0) + 1
     st.session_state[TURN] = turn
@@ -133,12 +133,15 @@ def first_view_drawn() -> None:
 def first_view_ends(has_component: bool) -> None:
     """Send what was drawn so far, and the rest later.
 
-    The rest follows once a browser has begun to draw; in a session's first view, once it reports
-    that it has drawn, which restarts the script. A browser draws everything received in one go and
-    runs one script at a time. Plotly and the diagrams' scripts (7 MB) take several times as long as
-    everything above them, and would delay a first view sent with them.
+    The rest follows once a browser has begun to draw. In a session's first view it follows once the
+    browser reports that it has drawn, which restarts the script. A browser draws everything
+    received in one go and runs one script at a time. Plotly and the diagrams' scripts (7 MB) take
+    several times as long as everything above them, and would delay a first view sent with them.
 
-    has_component: whether the first view has a component that reports.
+    Parameters
+    ----------
+    has_component
+        Whether the first view has a component that reports.
     """
     # Streamlit sends what a script draws without saying when the browser has drawn it, so the
     # script can only wait; the component's report ends it and starts the next one

@@ -24,9 +24,17 @@ STAYS = ("lesson.", "visitor.", "data.", "runs.")
 
 
 def current(owner: str = "") -> LessonLink | None:
-    """The current page of the session's lesson. owner: the visitor's name in the store.
+    """The current page of the session's lesson.
 
-    Raises BadInput if the server cannot open the answers of this seat.
+    Parameters
+    ----------
+    owner
+        The visitor's name in the store.
+
+    Raises
+    ------
+    BadInput
+        If the server cannot open the answers of this seat.
     """
     state = st.session_state
     if "lesson.link" in state:
@@ -223,7 +231,16 @@ def answers(of: str = "") -> dict[str, str]:
 def note(step: str, text: str, of: str = "", *, again: bool = False) -> None:
     """Record a step with its answer, if any. The first answer stands.
 
-    again: whether the answer replaces an earlier one.
+    Parameters
+    ----------
+    step
+        The name of the step.
+    text
+        The answer; '' without one.
+    of
+        The id of the lesson, if there is no teacher's link.
+    again
+        Whether the answer replaces an earlier one.
     """
     state = st.session_state
     answer_texts: dict[str, str] = state.setdefault("lesson.answers", {})

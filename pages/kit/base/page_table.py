@@ -20,7 +20,13 @@ ONE_RUN = (
 
 @dataclass(frozen=True)
 class Titled:
-    """A section or a view. icon: a name of Google's Material Symbols."""
+    """A section or a view.
+
+    Attributes
+    ----------
+    icon
+        A name of Google's Material Symbols.
+    """
 
     id: str
     title: str
@@ -213,7 +219,12 @@ def view_meant(page: Page, parameters: Collection[str]) -> Page:
 def page_address(name: str, parameters: Collection[str] = ()) -> str | None:
     """The address of the page that a name means; '' for the first page, None for none.
 
-    parameters: names of those in the link.
+    Parameters
+    ----------
+    name
+        The name.
+    parameters
+        The names of the parameters in the link.
     """
     page = page_meant(name)
     if page is None:

@@ -112,7 +112,7 @@ def to_csv(frame: pd.DataFrame) -> str:
 
 
 def table(frame: pd.DataFrame, **options: Any) -> Any:
-    """Draw a table without its index. options: further arguments of `st.dataframe`.
+    """Draw a table without its index, with further arguments of `st.dataframe`.
 
     Its own menu cannot export (client.disableDataExport); buttons do.
     """
@@ -122,7 +122,10 @@ def table(frame: pd.DataFrame, **options: Any) -> Any:
 def words_table(frame: pd.DataFrame, is_markdown: bool = False) -> None:
     """Draw a short table of words, wrapped so that all of it is visible at any width.
 
-    is_markdown: whether cells are Markdown with other people's text escaped.
+    Parameters
+    ----------
+    is_markdown
+        Whether cells are Markdown with other people's text escaped.
     """
     if not is_markdown:
         frame = frame.map(lambda cell: escape_letters(str(cell)))

@@ -32,8 +32,8 @@ Story = dict[str, Any]  # data of a first view's component
 def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
     """Draw the component of a folder.
 
-    on_change: for each value that the script may set, `on_<value>_change`, called in the session
-    after a person changed it.
+    For each value that the script may set, `on_<value>_change` is called in the session after a
+    person changed it.
     """
     folders = (*SHARED.get(name, ()), name)
     with LOCK:
@@ -63,7 +63,7 @@ def _taking(
 ) -> Callable[[], None]:
     """A callback that passes on a valid number that a browser sent under a name.
 
-    is_valid: also called with numbers that are not finite.
+    `is_valid` also gets numbers that are not finite.
     """
 
     def take() -> None:
@@ -81,8 +81,13 @@ def _taking(
 def draw_focus(key: str, token: str) -> None:
     """Move the keyboard's focus to the heading inside the container of this key.
 
-    token: distinguishes the occasions. The focus moves once for each, so the component may be drawn
-    again with the same token.
+    Parameters
+    ----------
+    key
+        The key of the container.
+    token
+        Distinguishes the occasions. The focus moves once for each, so the component may be drawn
+        again with the same token.
     """
     # as Streamlit writes a key into a class
     place = re.sub(r"[^a-zA-Z0-9_-]", "-", key)
@@ -180,8 +185,17 @@ def draw_hundred(
 ) -> None:
     """Draw what epsilon means for one person as a hundred figures that follow the slider.
 
-    points: ascending by `epsilon`, each with its `title`, the sentences `certainty` and `guess`,
-    and `figures`, how many of the hundred stand out. The browser shows the nearest.
+    The browser shows the nearest point.
+
+    Parameters
+    ----------
+    key
+        The key of the component in the session.
+    epsilon
+        The chosen epsilon.
+    points
+        The points, ascending by `epsilon`. Each has its `title`, the sentences `certainty` and
+        `guess`, and `figures`, the number of the hundred that stand out.
     """
     _mount("hundred", key, {"epsilon": epsilon, "points": list(points)})
 

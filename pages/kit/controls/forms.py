@@ -205,10 +205,32 @@ def parameters(
     prefix: str,
     suggestion: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
-    """Draw widgets for all parameters, and return those that are set. Raises BadInput.
+    """Draw widgets for all parameters, and return those that are set.
 
-    The others keep the values recommended for this shape and budget. suggestion: values that the
-    page recommends instead of the method's own.
+    The others keep the values recommended for this shape and budget.
+
+    Parameters
+    ----------
+    algorithm_id
+        The id of the algorithm.
+    shape
+        The shape of the data.
+    budget
+        The budget of the run.
+    prefix
+        The beginning of the widgets' keys.
+    suggestion
+        Values that the page recommends instead of the method's own.
+
+    Returns
+    -------
+    dict
+        The values by parameter.
+
+    Raises
+    ------
+    BadInput
+        If the values do not fit.
     """
     kind = find(algorithm_id)
     suggested = suggestion or {}

@@ -23,11 +23,19 @@ def bind(
 ) -> dict[str, Any]:
     """Arguments that tie a widget to the session's value under `key`.
 
-    options: those of a widget that takes an index. Streamlit tells the browser only once that a
-    value was set. A browser that has not drawn the widget by then falls back to the widget's
-    default and reports it, so the value is also the default. A widget that may be empty has an
-    empty default; there only persisting helps, which repeats the value until the browser has
-    reported one.
+    Streamlit tells the browser only once that a value was set. A browser that has not drawn the
+    widget by then falls back to the widget's default and reports it, so the value is also the
+    default. A widget that may be empty has an empty default. There only persisting helps, which
+    repeats the value until the browser has reported one.
+
+    Parameters
+    ----------
+    key
+        The key in the session.
+    options
+        The options of a widget that takes an index.
+    emptiable
+        Whether the widget may be empty.
     """
     value = st.session_state[key]
     bound = {"key": key, "persist_state": "session"}
@@ -105,7 +113,15 @@ class PageValue:
 def page_values(
     page: str, table: Mapping[str, tuple[Any, ReadText]]
 ) -> dict[str, PageValue]:
-    """A page's values by name. table: their defaults, and what reads their texts."""
+    """A page's values by name.
+
+    Parameters
+    ----------
+    page
+        The id of the page.
+    table
+        The default of each value, and the function that reads its text.
+    """
     return {
         name: PageValue(f"{page}.{name}", name, first, read)
         for name, (first, read) in table.items()
@@ -138,7 +154,8 @@ def one_of(names: Collection[str]) -> ReadText:
 def segments(label: str, titles: Mapping[Any, str], key: str, **options: Any) -> Any:
     """Draw a bar of options by title, one of them always chosen, for the session's value.
 
-    options: further arguments of `st.segmented_control`; the label is only for screen readers.
+    The label is only for screen readers. The options are further arguments of
+    `st.segmented_control`.
     """
     options.setdefault("label_visibility", "collapsed")
     return st.segmented_control(
@@ -173,7 +190,13 @@ def read_decimal(text: str) -> float:
 
 @dataclass(frozen=True)
 class NumberRange:
-    """The numbers that a box takes. is_optional: whether it may be empty, for None."""
+    """The numbers that a box takes.
+
+    Attributes
+    ----------
+    is_optional
+        Whether the box may be empty, which means None.
+    """
 
     low: float
     high: float

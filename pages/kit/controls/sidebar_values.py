@@ -124,7 +124,22 @@ class SidebarChoice:
         data: dict[str, Any] | None = None,
         **changes: Any,
     ) -> RunSpec:
-        """The chosen run or a variant. Raises BadInput. data: preparation of samples."""
+        """The chosen run or a variant.
+
+        Parameters
+        ----------
+        parameters
+            The parameters of the algorithm.
+        data
+            The preparation of samples.
+        **changes
+            Other fields of the run that differ from the choice.
+
+        Raises
+        ------
+        BadInput
+            If the run is not valid.
+        """
         choices = asdict(self) | (data or {}) | changes
         del choices["is_best"]
         if self.entry.holds == "ratings":
@@ -177,7 +192,7 @@ def source_rule(algorithm: str) -> str:
 
 @dataclass(frozen=True)
 class Control:
-    """One value of the sidebar, a parameter of a run. first: its default."""
+    """One value of the sidebar, a parameter of a run. `first` is its default."""
 
     id: str
     first: Any = None

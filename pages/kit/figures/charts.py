@@ -43,7 +43,16 @@ def figure(
 ) -> go.Figure:
     """An empty figure with titled axes that keeps its zoom over reruns.
 
-    xaxis, yaxis: further settings of the axes.
+    Parameters
+    ----------
+    x, y
+        The titles of the axes.
+    height
+        The height in pixels.
+    xaxis, yaxis
+        Further settings of the axes.
+    **layout
+        Further settings of the layout.
     """
     ink = {"color": colours.ink()}
     axes = {
@@ -171,7 +180,10 @@ def of_runs(
 ) -> Ready:
     """The figure that `make` draws of these runs, cached for all sessions on public data.
 
-    what: distinguishes figures of the same runs.
+    Parameters
+    ----------
+    what
+        Distinguishes figures of the same runs.
     """
     if not data_sets.chosen_is_public():
         return make()
@@ -281,9 +293,7 @@ def level(
 ) -> None:
     """Draw a horizontal line across the figure with its name, if any, at one end.
 
-    y: in units of the axis.
-
-    It replaces Plotly's `add_hline`, which takes four times as long.
+    It replaces Plotly's `add_hline`, which takes four times as long. `y` is in units of the axis.
     """
     fig.add_shape(
         type="line",
@@ -354,7 +364,10 @@ def reference_line(
 def trade_off(curve: pd.DataFrame | None) -> go.Figure:
     """A figure of the lowest false negative rate of any attack by false positive rate.
 
-    curve: fpr, fnr; None if nothing is proved.
+    Parameters
+    ----------
+    curve
+        The columns fpr and fnr; None if nothing is proved.
     """
     share = {"range": [0, 1], "tickformat": ".0%"}
     fig = figure(

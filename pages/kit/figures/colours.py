@@ -64,7 +64,7 @@ def marker(method: str) -> str:
 
 
 def _here(pair: tuple[str, str]) -> str:
-    """The colour on this page. pair: on a light page, and on a dark one."""
+    """The colour on this page, from the colours on a light and on a dark page."""
     light, dark = pair
     if is_dark():
         return dark

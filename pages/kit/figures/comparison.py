@@ -29,7 +29,7 @@ def draw_methods(
     metric: str,
     remark: str = "",
 ) -> None:
-    """Draw every method at this epsilon, with its draws. remark: explains the metric."""
+    """Draw every method at this epsilon, with its draws. `remark` explains the metric."""
     if selection.every:
         heading = "Every private method"
     else:
@@ -81,10 +81,7 @@ def methods_frame(judgement: Judgement) -> pd.DataFrame:
 
 
 def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
-    """A chart with a row for each method: draws as dots, the median as a bar.
-
-    points: as from `methods_frame`.
-    """
+    """A chart with a row for each method of `methods_frame`: draws as dots, the median as a bar."""
     kind = METRICS[metric]
     medians = points.groupby("name")[metric].median().sort_values(kind="stable")
     names = list(medians.index)
@@ -206,7 +203,7 @@ def _curves(
 def _steps_chart(
     curves: pd.DataFrame, metric: str, floor: tuple[str, float | None]
 ) -> go.Figure:
-    """Held-out (solid) and training (dotted) error by step. curves: from `curve_frame`."""
+    """Held-out (solid) and training (dotted) error by step, from `curve_frame`."""
     fig = charts.figure("step", METRICS[metric].title)
     if curves["step"].max() <= 12:
         fig.update_xaxes(dtick=1)

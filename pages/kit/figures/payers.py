@@ -116,7 +116,12 @@ def costs(runs: DrawsByMethod, private: str, plain: str, by: str) -> list[float]
 def finding(runs: DrawsByMethod, private: str, plain: str) -> tuple[str, str]:
     """A heading, and who pays most and least, of people and of items; '' if unknown.
 
-    private, plain: names of a private method and of the one it is compared with.
+    Parameters
+    ----------
+    runs
+        The draws by method.
+    private, plain
+        The names of a private method and of the method it is compared with.
     """
     every = {by: costs(runs, private, plain, by) for by in QUARTERS}
     known = {by: increases for by, increases in every.items() if increases}

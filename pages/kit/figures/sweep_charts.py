@@ -224,10 +224,9 @@ def _levels(
     x: str,
     of_shares: bool,
 ) -> None:
-    """Draw medians that do not depend on x as horizontal lines.
+    """Draw medians that do not depend on x as horizontal lines; `depends` marks points that do.
 
-    depends: which points depend on it. A level of a method that has a line too is known by its
-    colour, and has no label.
+    If a method also has a line, its level is known by its colour and has no label.
     """
     middle = points["value"].median()
     with_line = set(points["id"][depends])

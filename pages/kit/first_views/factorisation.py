@@ -333,7 +333,7 @@ class _Finding:
     def point(
         self, line: Sequence[Measured], proved: bool, most: int
     ) -> dict[str, Any]:
-        """What the browser draws at this epsilon. line, proved, most: as in `_story`."""
+        """The data that the browser draws at this epsilon. The parameters are those of `_story`."""
         clause = kept_words(self.judgement, self.one, self.subject.row)
         return {
             "epsilon": self.one.epsilon,

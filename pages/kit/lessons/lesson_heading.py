@@ -172,7 +172,7 @@ def _is_private(link: LessonLink) -> bool:
 
 
 def draw_notice(link: LessonLink | None = None) -> None:
-    """Draw who will read the answers. link: the page of a teacher's link."""
+    """Draw who will read the answers to this page of a teacher's link."""
     sequence = lesson.sequence()
     if link is not None and _is_private(link):
         words = (

@@ -199,9 +199,14 @@ def add(link: LessonLink) -> None:
 
 
 def differences(names: Sequence[str], steps: Sequence[LessonLink]) -> list[str]:
-    """What tells each page of a sequence from the others of its name; '' for only one.
+    """The words that tell each page of a sequence from the others of its name; '' for only one.
 
-    names: the names of the pages.
+    Parameters
+    ----------
+    names
+        The names of the pages.
+    steps
+        The pages.
     """
     texts = []
     for place, (name, link) in enumerate(zip(names, steps, strict=True)):

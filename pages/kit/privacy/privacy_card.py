@@ -107,7 +107,7 @@ EACH = 10  # units of one person, by default
 
 
 def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) -> None:
-    """Draw epsilon for a person who may have several units. each: the initial number."""
+    """Draw epsilon for a person who may have several units, at first `each`."""
     unit = guarantee.unit
     if unit in PEOPLE:
         return
@@ -213,7 +213,7 @@ def _say_made_for_replacement(event: Event, guarantee: Promise) -> None:
 def _inside(
     event: Event, guarantee: Promise, delta: float, public: bool | None
 ) -> None:
-    """Draw the guarantee in words, the ledger and every rule. public: None without a run."""
+    """Draw the guarantee in words, the ledger and every rule. Without a run `public` is None."""
     st.write(linked(guarantee.words))
     if public is not None and normal_form(event):
         st.caption(
@@ -253,7 +253,7 @@ def _curve(event: Event) -> pd.DataFrame:
 
 @functools.lru_cache(maxsize=64)
 def _trade_off(event: Event, is_dark: bool) -> charts.Ready:
-    """The figure of the curve. is_dark: the theme, whose colours it has."""
+    """The figure of the curve, in the colours of the theme."""
     curve = _curve(event)
     at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
     alt = f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of members."

@@ -64,12 +64,17 @@ def buy(works: Sequence[Computation]) -> None:
 def admit(
     specs: Mapping[str, Computation], current_work: Mapping[str, Any]
 ) -> tuple[dict[str, Computation], bool]:
-    """The works that may be submitted, and whether any of them was requested by a button.
+    """The work that may be submitted, and whether a button requested any of it.
 
-    All work on public data may. On private data, work that was requested, or is finished and
-    therefore costs nothing.
+    All work on public data may be submitted. On private data, only work that a button requested, or
+    that is finished and therefore costs nothing.
 
-    current_work: works that this session has already submitted, by name.
+    Parameters
+    ----------
+    specs
+        The wanted work by name.
+    current_work
+        The work that this session has already submitted, by name.
     """
     purchases: frozenset[str] = st.session_state.get(BOUGHT_WORK, frozenset())
     private_names = names_of_private(specs)

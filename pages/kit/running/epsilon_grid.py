@@ -34,10 +34,24 @@ WINNERS = "choose.selected"
 
 
 def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
-    """The table of a private run over the grid, stored or shipped. Raises BadInput.
+    """The table of a private run over the grid, stored or shipped.
 
-    also: further epsilons to look up. On private data the table has the epsilons at which the
-    method was trained, no rivals, and nothing counts as missing.
+    On private data the table has the epsilons at which the method was trained. It has no rivals,
+    and nothing counts as missing.
+
+    Parameters
+    ----------
+    spec
+        The run.
+    shape
+        The shape of the data.
+    also
+        Further epsilons to look up.
+
+    Raises
+    ------
+    BadInput
+        If the run cannot be made.
     """
     if not data_sets.is_public(spec.data.id):
         epsilons = (*EPSILONS, *also, *engine().known_runs.epsilons(spec))

@@ -150,7 +150,16 @@ class RunRequest:
     ) -> None:
         """Take known runs of these names; submit the rest to the engine.
 
-        priority: the priority of all; by default, early names precede late ones.
+        Parameters
+        ----------
+        names
+            The names of the work.
+        whole
+            The names of runs whose arrays are needed; None for all.
+        priority
+            The priority of all work; by default, early names precede late ones.
+        first
+            The names to compute before the others.
         """
         names = self.take_known(names, whole)
         if not names:

@@ -256,7 +256,18 @@ def may_begin(
 ) -> bool:
     """Whether work may begin; much or long work waits for a button with an estimate.
 
-    signature: identifies the work.
+    Parameters
+    ----------
+    place
+        A name on the page.
+    seconds
+        The estimated time of the work.
+    what
+        The work in words.
+    signature
+        Identifies the work.
+    few
+        Whether the work is little. Much work waits for the button even if it is short.
     """
     key = f"{place}.confirmed"
     is_short = seconds <= engine().limits.ask_seconds

@@ -57,9 +57,18 @@ def contradiction(
 ) -> str:
     """A sentence if a measured fall is outside the range that was predicted; '' otherwise.
 
-    own_mean_only: whether the fall is from each person's own mean, although a constant may be
-    better. Then it may be larger than the fall of the prediction, and only a smaller one
-    contradicts that.
+    Parameters
+    ----------
+    expected
+        The predicted range.
+    epsilon
+        The epsilon of the training.
+    fall
+        The measured fall.
+    own_mean_only
+        Whether the fall is from each person's own mean, although a constant may be better. It may
+        then be larger than the predicted fall, so that only a smaller one contradicts the
+        prediction.
     """
     predicted = expected.gain(epsilon)
     is_below = fall.high < predicted.low
@@ -107,9 +116,16 @@ def columns(expected: UnpaidRange) -> tuple[str, ...]:
 def rows(
     expected: UnpaidRange, steps: Sequence[AnswerStep], *, is_expected: bool
 ) -> list[tuple[str, ...]]:
-    """Every step as text, and what was predicted where no step was made.
+    """Every step as text, and the prediction where no step was made.
 
-    is_expected: whether the prediction is about the method of the steps.
+    Parameters
+    ----------
+    expected
+        The predicted range.
+    steps
+        The measured steps.
+    is_expected
+        Whether the prediction is about the method of the steps.
     """
     predictions: dict[float, str] = {}
     if is_expected:
@@ -181,7 +197,7 @@ def _difference(before: FallRecord, last: FallRecord) -> NoisyError:
 
 
 def next_words(epsilon: float, total: str) -> str:
-    """What doubling an epsilon would cost. total: the total of everything, as printed."""
+    """The cost of doubling an epsilon, in words. `total` is the total of everything, as printed."""
     return (
         f"Doubling to ε = {budget_text(2 * epsilon)}, trained and measured, makes the total"
         f" ε = {total}."

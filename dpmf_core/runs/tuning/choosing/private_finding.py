@@ -132,12 +132,27 @@ class PrivateFinding(Finding):
     def work(
         self, data: DataSpec, measurement: float, epsilon: float = 0.0
     ) -> MeasuredTraining:
-        """The training of the answer on its data, with a measurement of this epsilon.
+        """The training of the answer on its data, with a measurement.
 
-        epsilon: that of the training, for the people whom the question protects; 0 for the
-        answer's.
+        Parameters
+        ----------
+        data
+            The data.
+        measurement
+            The epsilon of the measurement.
+        epsilon
+            The epsilon of the training, for the people whom the question protects; 0 for the
+            answer's.
 
-        Raises BadInput if the question is about lists.
+        Returns
+        -------
+        MeasuredTraining
+            The training and the measurement.
+
+        Raises
+        ------
+        BadInput
+            If the question is about lists.
         """
         question = self.question
         if question.goal != "ratings":

@@ -36,8 +36,11 @@ CURVE_POINTS = 2
 class WorldRuns:
     """The runs on every world: the recommended method at each epsilon, floors and a reference.
 
-    points: world by world, so that a worker keeps its data; the epsilon of a point is that of the
-    declared number of people.
+    Attributes
+    ----------
+    points
+        The runs, world by world, so that a worker keeps its data. The epsilon of a point holds for
+        the declared number of people.
     """
 
     def __init__(
@@ -51,7 +54,14 @@ class WorldRuns:
         of_one: Callable[[float], float] = float,
         seed: int = 0,
     ) -> None:
-        """of_one: the epsilon of a person at which those who must be protected have this one."""
+        """Plan the runs.
+
+        Parameters
+        ----------
+        of_one
+            The epsilon of one person at which the people who must be protected have a given
+            epsilon.
+        """
         self.shape = shape
         self.epsilons = tuple(sorted(set(epsilons)))
         self.delta = delta
