@@ -61,7 +61,7 @@ def catalogue() -> tuple[Entry | SampleEntry, ...]:
 
 
 def in_parts() -> tuple[Entry, ...]:
-    """Every set of ratings in partitions: simulated ones, and those of this machine's user.
+    """Every set of ratings in partitions: simulated sets, and sets of this machine's user.
 
     A set with a damaged manifest is not listed; loading it reports the damage.
     """

@@ -39,7 +39,7 @@ class DeclaredWorld(SimulatedShape):
         bounds: tuple[float, float],
         step: float | None,
     ) -> "DeclaredWorld":
-        """The world of a shape, with as many items as are simulated."""
+        """The world of a shape, with the number of items that can be simulated."""
         users = max(n_users, LEAST)
         items = max(LEAST, min(n_items, MOST_CELLS // users))
         most = worlds.MOST_RATED * items

@@ -88,7 +88,7 @@ def official_archive(
 def by_fetcher(
     entry: DatasetFacts, fetch: Callable[[str], Samples], folder: str
 ) -> Samples:
-    """Download samples by scikit-learn, whose own copy stays in the folder.
+    """Download samples by scikit-learn, which leaves its own copy in the folder.
 
     Raises BadInput without network.
     """

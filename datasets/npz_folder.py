@@ -194,7 +194,7 @@ def read_file(file: Path, name: str) -> Ratings | Samples:
 
 
 def _refuse_older(facts: dict[str, Any], name: str) -> None:
-    """Raise BadInput on private data whose users had other keys, which draw other samples."""
+    """Raise BadInput on private data with older keys of the users, which draw other samples."""
     if "samples" in facts:
         least = LEAST_OF_SAMPLES
     else:

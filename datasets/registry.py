@@ -99,7 +99,7 @@ class NamedData:
 
 
 def entry_from(facts: Mapping[str, Any], kind: type[Any] = Entry) -> Any:
-    """The entry with these facts, and those of the entry that they are `like`."""
+    """The entry with these facts, and the facts of the entry that they are `like`."""
     whole = {**CATALOGUE["like"].get(facts.get("like", ""), {}), **facts}
     names = {field.name for field in fields(kind)} & set(whole)
     return kind(**with_tuples({name: whole[name] for name in names}))

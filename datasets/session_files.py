@@ -57,7 +57,10 @@ FEATURES_NAMED = 3  # columns of an item table that the data set's description n
 
 @dataclass(frozen=True)
 class Upload:
-    """A stored file: its entry, whose id is a path that only this session knows, and its report."""
+    """A stored file: its entry and its report.
+
+    Only this session knows the path that is the id of the entry.
+    """
 
     entry: Entry | SampleEntry
     report: Report
@@ -403,7 +406,7 @@ def origins() -> frozenset[str]:
 
 
 def sweep(now: float | None = None) -> None:
-    """Remove uploads older than a day, and those of servers that have ended.
+    """Remove uploads that are older than a day, and uploads of servers that have ended.
 
     The folders of servers with other data folders go when they are empty and a day old.
     """

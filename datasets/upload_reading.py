@@ -193,7 +193,7 @@ def add_item_table(
 ) -> dict[str, Any]:
     """Write ratings with the features of their items from a table.
 
-    Returns the table's columns that are used, and sentences on those that are not.
+    Returns the columns of the table that are used, and sentences on the other columns.
     """
     ratings = npz_folder.read_file(Path(ratings_path), "your file")
     assert isinstance(ratings, Ratings)

@@ -290,7 +290,7 @@ def arrays(stream: BinaryIO, name: str) -> Table:
 
 
 def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
-    """The table whose columns are the one-dimensional arrays.
+    """The table with the one-dimensional arrays as its columns.
 
     If one of them has the name of a rating column, arrays of another length are left out.
     """

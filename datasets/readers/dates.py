@@ -282,7 +282,7 @@ def _format_of(texts: Sequence[str]) -> str:
 
 
 def _moments(texts: "pd.Series[str]", form: str) -> Times:
-    """Read cells in a format, and those that do not have it one by one."""
+    """Read cells in a format, and the other cells one by one."""
     is_date = texts.str.replace(CLOCK, "", regex=True).str.count(DATE_PARTS) >= 3
     candidates = texts[is_date]
     times = pd.Series(UNREAD, texts.index)
@@ -334,7 +334,7 @@ def _of_temporal(column: pa.Array) -> Times:
 
 
 def _has_hexadecimal(text: pa.Array) -> bool:
-    """Whether an x stands among some cells, of which Arrow would read 0x10 as a number."""
+    """Whether some cells contain an x. Arrow would read 0x10 as a number."""
     letters = bytes(text.buffers()[2] or b"")
     return b"x" in letters or b"X" in letters
 

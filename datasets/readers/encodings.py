@@ -213,8 +213,8 @@ class Reader:
     def texts(self, contents: Sequence[bytes]) -> list[str]:
         """Decode documents.
 
-        Those that are not UTF-8 share one encoding as far as they can, because a short one alone
-        tells little.
+        Documents that are not UTF-8 share one encoding as far as they can, because a short one
+        alone tells little.
         """
         pairs = [(content, self._encoding_of(content)) for content in contents]
         foreign = [content for content, (encoding, _) in pairs if not encoding]

@@ -95,7 +95,7 @@ def json_table(
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | None:
-    """The object of its keys and values; None if a key is there twice."""
+    """The object of its keys and values; None if a key occurs twice."""
     values = dict(pairs)
     if len(values) == len(pairs):
         return values
@@ -150,7 +150,7 @@ def _end_of(match: re.Match[str] | None, text: str) -> int:
 
 
 def _names(objects: Sequence[dict[str, Any]]) -> list[str]:
-    """The keys of some objects, except those of nested objects."""
+    """The keys of some objects, without the keys of nested objects."""
     keys = dict.fromkeys(key for row in objects for key in row)
     return [
         key

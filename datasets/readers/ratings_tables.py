@@ -583,7 +583,10 @@ def other_ratings(
     used_places: Collection[int],
     bounds: tuple[float, float] = (-math.inf, math.inf),
 ) -> list[str]:
-    """The unused columns whose first cells are numbers within the bounds and not times."""
+    """The unused columns that may hold ratings.
+
+    Their first cells are numbers within the bounds and not times.
+    """
     low, high = bounds
     columns = []
     for place, column in enumerate(table.shown_names):

@@ -104,7 +104,7 @@ def _book(source: str | BinaryIO, name: str) -> Iterator[Any]:
 
 
 def _sheets(book: Any) -> list[str]:
-    """The sheets with cells, not those of charts."""
+    """The sheets with cells, without charts."""
     return [
         sheet.name for sheet in book.sheets_metadata if "WorkSheet" in str(sheet.typ)
     ]

@@ -204,7 +204,7 @@ def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def ratings_tables(path: Path) -> tuple[str, ...]:
-    """The tables in a folder, archive or file whose header names user, item and rating.
+    """The tables in a folder, archive or file with a header that names user, item and rating.
 
     They are given by their names in it.
     """

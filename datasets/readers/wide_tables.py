@@ -121,7 +121,7 @@ def _user_column(
 def _require_ratings(
     table: Table, places: Sequence[int], declared: Declared, name: str, advice: Advice
 ) -> None:
-    """Raise BadInput on columns whose first cells are not ratings, such as an age."""
+    """Raise BadInput if the first cells of a column are not ratings, as in a column of ages."""
     assert declared.bounds is not None
     low, high = declared.bounds
     strange: dict[str, set[float | str]] = {}

@@ -242,7 +242,7 @@ def _visits(
     """The ratings' users, items and likings. The variance of likings over all pairs is 1.
 
     The items of a person race in exponential times at rates equal to their weights, and the person
-    rates the first ones. So each next item is drawn by weight among those that are left.
+    rates the first ones. So each next item is drawn by weight among the remaining items.
     """
     n_items = len(character)
     ends = np.arange(-LARGEST_WEIGHT * WEIGHTS, LARGEST_WEIGHT * WEIGHTS + 1)

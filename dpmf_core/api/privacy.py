@@ -75,7 +75,7 @@ MOST = 10**9  # releases of one kind; for more, rules would differ by rounding o
 
 
 def compose(*events: Released, count: int = 1) -> Event:
-    """Compose events, each of which may depend on the results of those before it.
+    """Compose events. Each may depend on the results of earlier ones.
 
     Parameters
     ----------
@@ -305,7 +305,7 @@ def group(event: Released, size: int) -> Event:
     Returns
     -------
     Event
-        Its epsilon is that of the group.
+        Its epsilon holds for the group.
 
     Raises
     ------

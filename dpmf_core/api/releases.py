@@ -25,9 +25,9 @@ RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
 class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no types
-    """An estimator whose every fit is a run, and on private data a release.
+    """An estimator that makes a run at every fit, and a release on private data.
 
-    Subclasses have the parameters; those of `Budget` that they lack cannot be chosen.
+    Subclasses have the parameters. A parameter of `Budget` that they lack cannot be chosen.
     """
 
     algorithm: str

@@ -40,7 +40,7 @@ def _ask(name: str, **changes: Any) -> Decorator:
 
 
 class AuditOptions(Options):
-    """What is attacked, besides the fields of `AuditSpec`."""
+    """What is attacked, in addition to the fields of `AuditSpec`."""
 
     algorithm: Annotated[str | None, "ID"] = None
     """See `algorithms`."""

@@ -63,7 +63,7 @@ def _ask(name: str, **changes: Any) -> Decorator:
 
 
 class ChooseOptions(Options):
-    """What is answered, besides the fields of `Question`."""
+    """What is answered, in addition to the fields of `Question`."""
 
     each: float | None = None
     """For private data, required: about how many ratings a person gives, declared."""
@@ -294,7 +294,7 @@ def _tell_price(finding: PrivateFinding, data: DataSpec, measurement: float) -> 
 
 
 class _Computing:
-    """Tables of runs: those of the store and of the package, and the others once computed.
+    """Tables of runs. Runs of the store and of the package are taken; the others are computed.
 
     Raises what a run raised.
     """

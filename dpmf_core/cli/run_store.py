@@ -73,9 +73,10 @@ def whole_key(store: Store, start: str) -> str:
 
 
 def find_stored(start: str) -> Run:
-    """The stored run whose key begins so.
+    """The stored run with a key that begins so.
 
-    Raises BadInput if there is none, or several, or if a budget of its data does not allow it.
+    Raises BadInput if no run or several runs have such a key, or if a budget of its data does not
+    allow it.
     """
     store = Store()
     run = store.get(whole_key(store, start))

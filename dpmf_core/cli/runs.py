@@ -53,7 +53,7 @@ from dpmf_core.runs.sweep import Method, Sweep, rows, typed_grid, typed_paramete
 
 
 class FitOptions(Options):
-    """What happens to a run, besides the parameters of `RunSpec`."""
+    """What happens to a run, in addition to the parameters of `RunSpec`."""
 
     folder: Path | None = Field(None, alias="save")
     """Write the model to a new folder for publication, with a card and a privacy statement."""
@@ -193,7 +193,7 @@ def _computed(spec: RunSpec, store: Store) -> Run:
 
 
 class SweepCommandOptions(Options):
-    """The runs of a sweep, besides what they have in common."""
+    """The runs of a sweep, in addition to what they have in common."""
 
     algorithms: Annotated[str | None, "A,B,C"] = None
     """Algorithm ids."""

@@ -39,7 +39,7 @@ POLL = 0.05  # seconds
 
 
 class TuneOptions(Options):
-    """The trials of a search, besides the parameters of its runs."""
+    """The trials of a search, in addition to the parameters of its runs."""
 
     grid: Annotated[tuple[str, ...], "NAME=V1,V2"] = ()
     """Values to try, all of them."""

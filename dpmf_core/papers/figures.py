@@ -229,9 +229,9 @@ class Figure:
 
     @classmethod
     def of(cls, package: str, name: str, **fields: Any) -> Self:
-        """The figure of this id, whose texts and published numbers are in `texts`.
+        """The figure of this id, with its texts and published numbers from `texts`.
 
-        `statements` are rows of the claim's clauses; `clauses` has those that are computed.
+        `statements` are rows of the claim's clauses. `clauses` has the computed clauses.
         """
         content = texts(package)
         words = dict(content["figures"][name])

@@ -93,7 +93,8 @@ def dpfw_as_printed(row_clip: float | None = None, label: str = SOURCE_DPFW) -> 
 def largest_row(data: DataSpec) -> float:
     """The row clip L that no row of the data can exceed, by public facts.
 
-    As many ratings as a user may have, each at most half the scale from the user's mean.
+    A row has at most the number of ratings that a user may have. Each of these is at most half the
+    scale from the user's mean.
     """
     every = {
         entry.id: entry.n_items

@@ -456,7 +456,7 @@ class Lower(StatementRow):
 
 
 class Computed(_Strict):
-    """A statement whose clause is computed."""
+    """A statement with a computed clause."""
 
     place: str
     quote: str

@@ -27,7 +27,7 @@ def fit_command(spec: RunSpec, program: Sequence[str] = PROGRAM, save: str = "")
     Parameters
     ----------
     spec
-        The run, whose data have the name that the command line knows them by.
+        The run. Its data have the name that the command line knows.
     program
         The words that start the command line.
     save
@@ -44,7 +44,7 @@ def fit_command(spec: RunSpec, program: Sequence[str] = PROGRAM, save: str = "")
 
 
 def fit_keywords(spec: RunSpec) -> dict[str, Any]:
-    """The arguments of `fit` that do a run, besides the data and the algorithm, by name."""
+    """The arguments of `fit` that do a run, by name, without the data and the algorithm."""
     keywords = _values(spec)
     for name in ("dataset", "algorithm"):
         del keywords[name]
@@ -58,7 +58,7 @@ def fit_keywords(spec: RunSpec) -> dict[str, Any]:
 
 
 def sweep_keywords(sweep: Sweep) -> dict[str, Any]:
-    """The arguments of `sweep` that do its runs, besides the data and the methods, by name."""
+    """The arguments of `sweep` that do its runs, by name, without the data and the methods."""
     algorithm = sweep.methods[0].algorithm
     shared = RunSpec.model_construct(
         data=sweep.data,

@@ -114,9 +114,10 @@ def _kind(method: str) -> type[Algorithm]:
 def comparison(spec: RunSpec, shape: Any, every: bool = False) -> Comparison:
     """A private run next to its references and to other algorithms.
 
-    All have the same seeds, so they are judged by the same splits. Other algorithms, the proven
-    quick ones or all, keep the run's calibration only if it is exact. Documents and images: others
-    look for as many components; if outliers were planted, the best known algorithm separates them.
+    All have the same seeds, so they are judged by the same splits. The other algorithms are the
+    proven quick ones or all. They keep the run's calibration only if it is exact. For documents and
+    images they look for the same number of components. If outliers were planted, the best known
+    algorithm separates them.
     """
     methods = {MAIN: spec, **references(spec)}
     if spec.data.item_features == "public":
@@ -210,7 +211,7 @@ def _exact(spec: RunSpec) -> bool:
 def _other(
     spec: RunSpec, algorithm: str, parameters: Mapping[str, Any] | None = None
 ) -> RunSpec:
-    """The run with another algorithm, which looks for as many components."""
+    """The run with another algorithm, which looks for the same number of components."""
     own = {
         name: value for name, value in spec.parameters.items() if name == "n_components"
     }
@@ -225,9 +226,9 @@ def _other(
 def grid_points(
     spec: RunSpec, shape: Any, epsilons: Sequence[float] = EPSILONS
 ) -> tuple[Point, ...]:
-    """The draws of a private run over epsilons and of its references, and those of its rivals.
+    """The draws of a private run over epsilons, and of its references and rivals.
 
-    Useful ones first: first draws before further ones, references before private runs, coarse
+    Useful ones come first: first draws before further ones, references before private runs, coarse
     epsilons before fine ones. Each is the run that `comparison` shows at its epsilon. Raises
     BadInput if the run has no budget.
     """

@@ -259,7 +259,8 @@ def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:
 def conclusions_of(judgement: Judgement, row: str = "user") -> list[str]:
     """Sentences on the whole table: the best method at each epsilon, and the scale.
 
-    Empty on private data, whose errors choose no method, and for several data sets at once.
+    It is empty for several data sets at once, and on private data, because their errors choose no
+    method.
     """
     if not (judgement.table.is_public and judgement.table.has_one_scale):
         return []

@@ -342,7 +342,7 @@ def _in_partition(
     stamp: Hashable,
     user: int,
 ) -> OwnHistory:
-    """`own_history` of ratings in partitions; the ratings are those of user 0."""
+    """`own_history` of ratings in partitions. The ratings have user 0."""
     data = _shaped(spec, shape)
     rows = _rows(spec, shape)
     assert isinstance(data, PartitionedRatings)

@@ -241,9 +241,9 @@ class Judgement:
     def shares(self, one: Measured) -> Measured | None:
         """The share of what sharing is worth that each draw keeps: 1 for all, below 0 for none.
 
-        The draws are those that the floor and the best known method have too. If sharing is worth
-        nothing in one of them, it is the one share between medians. None where sharing is worth
-        nothing measurable, or nothing can be compared.
+        Only draws that the floor and the best known method also have count. If sharing is worth
+        nothing in one of them, the result is the one share between medians. It is None where
+        sharing is worth nothing measurable, or nothing can be compared.
         """
         floor = self.floor
         best = self.best_known
@@ -415,7 +415,7 @@ class Judgement:
         )
 
     def no_different(self, one: Measured) -> list[Measured]:
-        """The other ranked methods at the same epsilon whose difference may be chance."""
+        """The other ranked methods at the same epsilon that may differ only by chance."""
         others = [
             other for other in self.at(one.epsilon or 0.0) if other.label != one.label
         ]

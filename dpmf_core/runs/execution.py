@@ -161,9 +161,24 @@ def run(
 ) -> Run:
     """Do one run, on the catalogue's data or on the given data.
 
-    On private data it enters their account: that of the data folder, or the file `ledger`. paid:
-    the permit, if a charge covers the run already. Raises BadInput if the run cannot start or a
-    budget does not allow it, and Cancelled when `stopped` returns true.
+    On private data it enters the account: the data folder's, or the file `ledger`.
+
+    Parameters
+    ----------
+    paid
+        The permit, if a charge covers the run already.
+
+    Returns
+    -------
+    Run
+        The finished run.
+
+    Raises
+    ------
+    BadInput
+        If the run cannot start, or if a budget does not allow it.
+    Cancelled
+        When `stopped` returns true.
     """
     began = time.perf_counter()
     original_data, report = _asked_data(spec, input_data, report, stopped)

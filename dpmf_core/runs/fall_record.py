@@ -125,7 +125,7 @@ class FallRecord(RecordPart):
 
     @property
     def is_unknown(self) -> bool:
-        """Whether the noise hides everything: the interval is that of all possible falls."""
+        """Whether the noise hides everything, so that the interval contains all possible falls."""
         return not self.value and self.low == -self.high < 0
 
     @property

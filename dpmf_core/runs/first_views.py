@@ -68,7 +68,7 @@ def every_run() -> list[RunSpec]:
 def cheapest_first() -> list[RunSpec]:
     """The runs that pages compare at first, once each, for idle workers.
 
-    The view whose runs took the least time when the package was made comes first.
+    The views are sorted by the time that their runs took when the package was made.
     """
 
     def seconds(runs: Iterable[RunSpec]) -> float:

@@ -41,8 +41,8 @@ def score_deviation(
 ) -> float:
     """The standard deviation of a held-out RMSE under the noise of `score_event`.
 
-    To first order, if every user has a held-out rating. With m = (error / half_range)^2 the sums
-    are n m and n (1 - m), and the noisy m deviates by z sqrt(m^2 + (1 - m)^2) / n.
+    It holds to first order, if every user has a held-out rating. With m = (error / half_range)^2
+    the sums are n m and n (1 - m). The noisy m deviates by z sqrt(m^2 + (1 - m)^2) / n.
     """
     mean = min((error / half_range) ** 2, 1.0)
     deviation = noise_multiplier * math.hypot(mean, 1 - mean) / n_users
@@ -51,7 +51,7 @@ def score_deviation(
 
 @dataclass(frozen=True)
 class Score:
-    """A run's held-out RMSE, and that of each person's own mean, by one release.
+    """A run's held-out RMSE and the fall from each person's own mean, by one release.
 
     People have equal weight.
 

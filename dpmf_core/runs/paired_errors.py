@@ -107,7 +107,7 @@ class PairedErrors(Statistic):
 
     @classmethod
     def of(cls, n_users: int, noise_multiplier: float, radius: float = 0.5) -> Self:
-        """The statistic whose clips suit a public number of users and the noise."""
+        """The statistic with clips that suit a public number of users and the noise."""
         root = math.sqrt(n_users / noise_multiplier)
         own_clip = min(OWN_CLIP * root, 1.0) / radius
         constant_clip = min(CONSTANT_CLIP * root, 1.0) / radius
@@ -250,7 +250,7 @@ class PairedSums:
 
     @property
     def fall(self) -> NoisyError:
-        """How far the model's error lies below that of the better floor."""
+        """How far the model's error lies below the error of the better floor."""
         falls = self.falls.values()
         value = min(fall.value for fall in falls)
         low = min(fall.low for fall in falls)
@@ -259,8 +259,9 @@ class PairedSums:
     def _fall(self, differences: float, clip: float, excess: float) -> NoisyError:
         """The fall that a noisy sum of clipped differences shows.
 
-        A fall f is in the interval if D - e W - 2 f sqrt(W Q) - f^2 W, which is 0 without noise,
-        is within its deviations of 0: W people, Q and D their summed errors and differences.
+        Let W be the number of people, Q and D their summed errors and differences, and e the
+        excess. For the true fall f, D - e W - 2 f sqrt(W Q) - f^2 W is 0 without noise. A fall is
+        in the interval if this is within its deviations of 0.
         """
         people = 2 * self.sums[3]
         unknown = NoisyError(0.0, -self.half_range, self.half_range)

@@ -233,9 +233,10 @@ def _released_facts(spec: DataSpec) -> set[str]:
 def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     """The charge that a run enters before anything is drawn.
 
-    If the run releases the shape, the charge must not depend on the true one: it consists of the
-    shape's releases and one that takes the rest of the budget. That one must cost at least as much
-    as the algorithm's releases under both relations: docs/PRIVACY.md, "Other releases".
+    If the run releases the shape, the charge must not depend on the true one. It consists of the
+    shape's releases and a release that takes the rest of the budget. That release must cost at
+    least as much as the algorithm's releases under both relations: docs/PRIVACY.md, "Other
+    releases".
     """
     budget = spec.canonical().budget
     if budget is None or not spec.data.releases_shape:

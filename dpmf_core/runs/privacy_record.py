@@ -260,7 +260,7 @@ class PrivacyRecord(RecordPart):
 
     @property
     def dp_event(self) -> Any:
-        """The ledger as an event of `dp_accounting`, whose accountants find the same epsilon.
+        """The ledger as an event of `dp_accounting`. Its accountants find the same epsilon.
 
         Raises UnsupportedEvent on releases that may fail (item sets and row counts).
         """

@@ -84,8 +84,8 @@ def judging_metrics(data: DataSpec) -> tuple[str, ...]:
 def floors(metric: str) -> tuple[str, ...]:
     """Ids of the predictors that need no model of others; the better one is 0% of the scale.
 
-    Ratings: the global mean and each person's own mean. Lists: the global mean, whose order of
-    items is arbitrary. None where every run has the figure of 0%.
+    For ratings, these are the global mean and each person's own mean. For lists, it is the global
+    mean, which orders items arbitrarily. There are none where every run has the figure of 0%.
     """
     if registry.find(metric).floor in registry.METRICS:
         return ()

@@ -120,11 +120,11 @@ class RunFile:
         return bool(self._all("SELECT 1 FROM runs WHERE key = ?", key))
 
     def count(self) -> int:
-        """Count all runs, including those that cannot be read."""
+        """Count all runs, including unreadable ones."""
         return int(self._all("SELECT COUNT(*) FROM runs")[0][0])
 
     def run_keys(self) -> list[str]:
-        """List the keys of all runs, oldest first, including those that cannot be read."""
+        """List the keys of all runs, oldest first, including unreadable ones."""
         return [
             key for (key,) in self._all("SELECT key FROM runs ORDER BY created, rowid")
         ]
@@ -156,7 +156,7 @@ class RunFile:
         return {key: summary for key, summary in by_key.items() if summary is not None}
 
     def stored_keys(self, keys: Iterable[str]) -> set[str]:
-        """Those of these keys whose runs are stored."""
+        """The keys among these that have a stored run."""
         query = "SELECT key FROM runs WHERE key IN (SELECT value FROM json_each(?))"
         return {key for (key,) in self._all(query, json.dumps([*keys]))}
 

@@ -55,7 +55,7 @@ def _defaults(model: type[BaseModel]) -> dict[str, Any]:
 def _without_defaults(
     model: BaseModel, content: dict[str, Any], names: Iterable[str]
 ) -> dict[str, Any]:
-    """The model's content without those of the named fields that have their defaults."""
+    """The model's content without the named fields that have their defaults."""
     defaults = _defaults(type(model))
     for name in names:
         if getattr(model, name) == defaults[name]:

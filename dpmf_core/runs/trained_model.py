@@ -55,7 +55,7 @@ class Training:
 class _People:
     """Own sides of some people: their ids, the row of each, and the ratings in these rows.
 
-    The last row is that of a person without ratings.
+    The last row belongs to a person without ratings.
     """
 
     personal: Personal
@@ -64,7 +64,7 @@ class _People:
     history: Ratings
 
     def rows_of(self, ids: "pd.Series[Any]") -> Array:
-        """The row of each id; unknown ids get that of a person without ratings."""
+        """The row of each id. Unknown ids get the row of a person without ratings."""
         nobody = self.history.n_users - 1
         return np.append(self.rows, nobody)[places(self.ids, ids)]
 

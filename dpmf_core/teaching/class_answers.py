@@ -67,9 +67,9 @@ def answers_table(
 ) -> pd.DataFrame:
     """All answers that a teacher may see.
 
-    Columns: page, question, answer, right ("yes", "no" or ""), students; epsilon and answers of a
-    publication, whose students are counted with noise. Answers to private questions are in no other
-    row.
+    The columns are page, question, answer, right ("yes", "no" or "") and students. Publications
+    also have epsilon and answers; their students are counted with noise. Answers to private
+    questions are in no other row.
     """
     rows: list[dict[str, object]] = []
     for place, page in enumerate(pages):

@@ -124,7 +124,7 @@ def record(
     answers
         Text by step, "" for a step without an answer; at most 200 steps of 2,000 letters are kept.
     by_login
-        Whether the seat is that of a login.
+        Whether the seat belongs to a login.
 
     Raises
     ------
@@ -399,9 +399,14 @@ def publish(
 ) -> None:
     """Keep noisy counts of the answers to a step, once for each epsilon and number of answers.
 
-    Whether counts are drawn anew depends on the number of answers alone: an answer that a student
-    has changed counts in later publications, because drawing anew would reveal the change. draw:
-    makes the counts; it is called while no one else publishes, and only if the counts are missing.
+    Only the number of answers decides whether counts are drawn anew. An answer that a student has
+    changed counts in later publications, because drawing anew would reveal the change.
+
+    Parameters
+    ----------
+    draw
+        Makes the counts. It is called only if the counts are missing, and while no one else
+        publishes.
     """
     with database() as db:
         rows = db.execute("SELECT answers FROM seats WHERE class = ?", (class_id,))

@@ -49,8 +49,8 @@ def two_answers(epsilon: float) -> tuple[pd.DataFrame, float]:
 def clipping_errors(ratings: Ratings) -> pd.DataFrame:
     """Root-mean-square errors over items of a noisy sum of rows clipped at each norm.
 
-    The sum is that of users' ratings minus mid-range, released once at epsilon 1. The columns are
-    norm, cut (from clipping), noise, both, and people_cut, the share of people whose row is longer.
+    The sum adds users' ratings minus mid-range, released once at epsilon 1. The columns are norm,
+    cut (from clipping), noise, both, and people_cut, the share of people with a longer row.
     """
     x = ratings.values.astype(np.float64) - ratings.shape.mid_range
     lengths = np.sqrt(np.bincount(ratings.users, x**2, ratings.n_users))

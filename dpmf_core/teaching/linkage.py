@@ -86,6 +86,6 @@ def share_named(most: int, off: int | None) -> list[float]:
 
 
 def first_found(n_known: int, off: int) -> tuple[str, int]:
-    """The first named reviewer whose first reviews agree with exactly one row, and that row."""
+    """The first named reviewer with first reviews that agree with exactly one row, and that row."""
     is_found = candidates(n_known, off)[: len(NAMES), n_known - 1] == 1
     return NAMES[is_found.argmax()], int(is_found.argmax())

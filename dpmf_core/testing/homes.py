@@ -134,7 +134,7 @@ class OfRatings:
 
 
 class OfSamples:
-    """Small worlds of documents or images, whose unit is a row or a person with all their rows.
+    """Small worlds of documents or images. The unit is a row, or a person with all their rows.
 
     A person's rows may be equal, scattered and of any number.
     """

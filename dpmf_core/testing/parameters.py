@@ -91,8 +91,8 @@ def from_whole_range(
 ) -> dict[str, Any]:
     """Parameters drawn from the whole of every field's range, log-uniform up to its ends.
 
-    A number whose range begins at 0 is 0 one time in four. Whole numbers that only repeat a
-    release are few, and a rank is no larger than the number of items.
+    A number with a range from 0 is 0 one time in four. Whole numbers that only repeat a release are
+    few, and a rank is no larger than the number of items.
     """
     return {
         name: _from_whole_range(name, field, shape, rng)

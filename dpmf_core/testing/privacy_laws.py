@@ -131,7 +131,7 @@ def _relative_move(statistic: Statistic, answers: list[Any], apart: float) -> fl
 def check_sums(algorithm: Algorithm, seed: int = 0, home: Home = RATINGS) -> None:
     """Every statistic is a sum over units, and the release is linear in it.
 
-    S(A and B) = S(A) + S(B), bit for bit, and S(nobody) = 0.
+    S(A and B) = S(A) + S(B), bit for bit, and S of no units is 0.
     """
     data = home.world(seed)
     questions = probes.ask(algorithm, data)

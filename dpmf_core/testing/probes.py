@@ -155,7 +155,7 @@ def single_units(data: Any, n_units: int) -> list[Block]:
 
 
 class _SymmetricRelease(LoggedRelease):
-    """Refuses a matrix whose skew part would leave without noise."""
+    """Refuses a matrix with a skew part, which would leave without noise."""
 
     def symmetric(self, part: Array) -> Array:
         tilt = np.abs(part - np.swapaxes(part, -1, -2)).max(initial=0.0)

@@ -56,7 +56,7 @@ def with_unit(
 ) -> tuple[Array, Array]:
     """The neighbour in which a unit has these rows, by column, and no others.
 
-    They take the unit's places, then those of units without rows.
+    They take the unit's places, then the places of units without rows.
     """
     rows = rows.copy()
     units = units.copy()
@@ -74,7 +74,7 @@ def with_unit(
 
 
 class PeopleWorld:
-    """Facts about the people whose rows they are: how many, whose rows are empty, who has most."""
+    """Facts about the people of the rows: their number, who has empty rows, who has most rows."""
 
     COUNT = 9
     EMPTY = (0, 8)
@@ -93,7 +93,7 @@ def whose(seed: int = 0) -> Array:
 
 
 def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
-    """Rows (23, 18), and whose they are (23,)."""
+    """Rows (23, 18), and the person of each (23,)."""
     people = whose(seed)
     rows = np.where(np.isin(people, PeopleWorld.EMPTY)[:, None], 0.0, table(seed, skew))
     return rows, people

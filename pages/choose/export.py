@@ -96,7 +96,7 @@ def on_data(run: RunSpec, data_id: str) -> RunSpec:
 
 
 def send(data_id: str, algorithm: str) -> None:
-    """Make the next export that of this method with the session's parameters."""
+    """Make this method, with the session's parameters, the next export."""
     st.session_state[FROM_TUNE] = (data_id, algorithm)
     st.session_state[WHICH] = TUNED
 

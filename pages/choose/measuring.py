@@ -48,7 +48,7 @@ class Requested:
 
 
 def steps_of(question: Question, entry: Any) -> tuple[AnswerStep, ...]:
-    """The finished trainings on these data. Draws the progress of those that still run.
+    """The finished trainings on these data. Draws the progress of running ones.
 
     Only trainings for the question's group and delta count, in the order of their requests.
     """

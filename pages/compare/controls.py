@@ -370,7 +370,7 @@ def _has_source_rule(method: Method, choice: SidebarChoice) -> bool:
 
 @contextmanager
 def _reading(box: str) -> Iterator[None]:
-    """Say of which box a complaint is."""
+    """Say which box a complaint is about."""
     try:
         yield
     except BadInput as error:

@@ -63,7 +63,7 @@ def draw(file: Any) -> None:
 
 
 def _ending(name: str) -> str:
-    """The ending of a file's name, of a packed file the one before that of the packing."""
+    """The ending of a file's name. For a packed file it is the ending before the packing's."""
     parts = name.lower().split(".")
     if parts[-1] not in PACKED:
         return parts[-1]
@@ -73,7 +73,7 @@ def _ending(name: str) -> str:
 
 
 def _texts(ending: str) -> dict[str, str]:
-    """Ask for texts about the file; return those that were given."""
+    """Ask for texts about the file; return the given ones."""
     asked_facts = [fact for fact, (_, endings, _) in TEXTS.items() if ending in endings]
     facts: dict[str, str] = {}
     if not asked_facts:

@@ -99,7 +99,7 @@ def _draw_switch(label: str, titles: dict[str, str], current: str) -> None:
 
 
 def _show_view(key: str, current: str) -> None:
-    """Open the chosen view; a browser may report that of a page that was just left."""
+    """Open the chosen view. A browser may report the view of a page that was just left."""
     page_id = st.session_state[key]
     if page_id != current:
         st.query_params.from_dict(page_table.BY_ID[page_id].query)

@@ -101,7 +101,7 @@ def _draw_widgets(unused: Collection[str]) -> None:
 
 
 def _further(entry: Any) -> list[str]:
-    """The values whose widgets stand under More."""
+    """The values with widgets under More."""
     names = ["delta", "seed"]
     columns = COLUMNS.get(data_kind())
     if columns:

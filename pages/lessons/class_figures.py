@@ -95,7 +95,7 @@ def draw(
 
 
 def _label(name: str, is_right: bool) -> str:
-    """An answer in short lines, of which Plotly reads no HTML."""
+    """An answer in short lines, escaped so that Plotly reads no HTML in it."""
     text = f"✓ {name}" if is_right else name
     lines = textwrap.wrap(text, LETTERS) or [name]
     return "<br>".join(html.escape(line, quote=False) for line in lines)

@@ -77,7 +77,7 @@ def _draw_class(one: GatheredClass, names: Mapping[str, str]) -> None:
 def _draw_owners(
     all_classes: Sequence[GatheredClass], names: Mapping[str, str]
 ) -> None:
-    """Draw the choice of an owner, all of whose classes can be cleared."""
+    """Draw the choice of an owner. All classes of an owner can be cleared."""
     counter = Counter(one.owner for one in all_classes if one.owner)
     if not counter:
         return

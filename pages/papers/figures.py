@@ -178,8 +178,8 @@ def chart(figure: Figure, results: Results) -> Any:
 def draws_frame(axis: str, results: Results) -> pd.DataFrame:
     """Every draw as a row: name, id, source, epsilon, seed, value and the grid.
 
-    The columns are those of `sweep_charts.frame`. Several lines of one algorithm get their own
-    colours.
+    The columns are the same as in `sweep_charts.frame`. Several lines of one algorithm get their
+    own colours.
     """
     rows = [
         {

@@ -51,7 +51,7 @@ def draw_switch() -> str:
 
 
 def draw_no_own_runs(n_runs: int) -> None:
-    """Say that none of the runs is the visitor's, and offer those of everyone."""
+    """Say that none of the runs is the visitor's, and offer everyone's runs."""
     st.title("No run of yours is stored yet", anchor=False)
     st.write(f"Train the first one on Explore. {what_is_mine()}")
     st.button(
@@ -98,7 +98,7 @@ def heading(n_runs: int, megabytes: float, whose: str) -> str:
 
 
 def ticked_keys(table: pd.DataFrame, whose: str) -> list[str]:
-    """Draw the list and return the keys of the ticked runs, at most those that are compared."""
+    """Draw the list and return the keys of the ticked runs, at most the number that is compared."""
     event = safe_text.table(
         table,
         key=f"runs.table.{whose}",  # a tick is a row of one list

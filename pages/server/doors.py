@@ -180,8 +180,8 @@ def _script_source(script: str) -> str:
 class HostGuard:
     """Answers only to this server's names and pages, over HTTP and websockets, and adds policies.
 
-    A foreign name would be a page whose name was bound to this address (DNS rebinding); a foreign
-    origin, a page that sends requests here.
+    A foreign name means a page with a name that was bound to this address (DNS rebinding). A
+    foreign origin means a page that sends requests here.
     """
 
     def __init__(

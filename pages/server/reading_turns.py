@@ -165,7 +165,7 @@ class ReadingTurns:
             self._changed.notify_all()
 
     def _is_due(self, turn: Turn) -> bool:
-        """Whether the place is free and nobody who waits for it comes first."""
+        """Whether the turn is the first one for a free place, and its asker reads nothing else."""
         if turn.waits_for in self._reading or self._is_reading(turn.asker):
             return False
         return min(self._able(turn.waits_for), key=self._order) is turn
@@ -177,7 +177,7 @@ class ReadingTurns:
         return any(turn.asker == asker for turn in self._reading.values())
 
     def _able(self, place: ReadingPlace | None) -> list[Turn]:
-        """Those who wait for a place and read nothing else."""
+        """The turns that wait for a place and read nothing else."""
         rivals = [turn for turn in self._waiting if turn.waits_for == place]
         return [turn for turn in rivals if not self._is_reading(turn.asker)]
 

@@ -99,9 +99,9 @@ def end_if_unwanted() -> None:
 def fragment(draw: Callable[[], None], name: str, every: float | None) -> None:
     """Draw now and every `every` seconds, in a fragment of this name.
 
-    Each drawing must use names of its own. If a browser's request for a fragment arrives just after
-    a drawing has ended, it starts another script, and Streamlit drops what the first one still has
-    to send: the page would freeze. Requests for fragments that no longer exist are ignored.
+    Each drawing must use names of its own. A browser's request for a fragment may arrive just after
+    a drawing has ended. It then starts another script, and Streamlit drops what the first one still
+    has to send, so the page would freeze. Requests for fragments that no longer exist are ignored.
     """
 
     def draw_fragment() -> None:

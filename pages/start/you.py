@@ -41,7 +41,7 @@ WITHOUT_NOISE = "Without noise"
 def films_to_rate(ratings: Ratings) -> dict[str, Any]:
     """The titles of all films, and the films to rate with their genres.
 
-    The films to rate are the most rated ones of which no two share a genre.
+    The films to rate are the most rated films with different genres: no two share one.
     """
     assert ratings.item_features is not None and ratings.titles is not None
     names = np.array(ratings.item_features.names)

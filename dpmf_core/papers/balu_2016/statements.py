@@ -108,7 +108,7 @@ def best_regularisations(results: Results) -> Best:
     """The best λ by dimension and space gain.
 
     It is the lowest point of a parabola in log λ through the best measured place and its
-    neighbours, or the measured place if that is at an end.
+    neighbours. If the best measured place is at an end, it is that place.
     """
     cells: dict[tuple[float, float], dict[float, float]] = {}
     for result in results:

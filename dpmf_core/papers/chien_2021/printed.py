@@ -42,7 +42,7 @@ class DPALSDraws:
 
 @dataclass(frozen=True, kw_only=True)
 class DPALSInputs:
-    """What Algorithm 1 requires besides the ratings; the rank r is that of V_0 (m, r)."""
+    """The input of Algorithm 1 in addition to the ratings. V_0 (m, r) gives the rank r."""
 
     sigma: float
     Gamma_u: float

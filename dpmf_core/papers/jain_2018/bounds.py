@@ -59,7 +59,7 @@ def frank_wolfe_floor(steps: int) -> float:
     """The smallest relative error of Frank-Wolfe with steps of 1/T.
 
     The matrix has equal singular values, and the ball's radius is its nuclear norm. From 0 the
-    iterate's nuclear norm grows as x <- (1 - 1/T) x + 1/T, to 1 - (1 - 1/T)^T of the radius; by
+    iterate's nuclear norm grows as x <- (1 - 1/T) x + 1/T, to 1 - (1 - 1/T)^T of the radius. By
     Hoelder's inequality the rest is also missing in Frobenius norm.
     """
     return (1 - 1 / steps) ** steps

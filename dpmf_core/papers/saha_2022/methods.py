@@ -133,7 +133,7 @@ def every_set() -> tuple[DataSpec, ...]:
 
 
 def with_topics() -> tuple[DataSpec, ...]:
-    """The sets whose topics the source shows as words."""
+    """The sets with topics that the source shows as words."""
     return present(("guardian", "uci-news"), first_present("tdt2", "news"))
 
 

@@ -56,7 +56,7 @@ def films() -> DataSpec:
 
 
 def dated_films() -> DataSpec:
-    """Ratings whose times are known to the day."""
+    """Ratings with times that are known to the day."""
     return DataSpec(id=first_present("netflix", "cinema-small"))
 
 

@@ -178,9 +178,10 @@ def packed(run: Run, name: str, *, about: Mapping[str, str] | None = None) -> by
 
 
 def read(folder: str | Path) -> Run:
-    """The run whose model `save` wrote into a folder, with the items' names; without metrics.
+    """The run that `save` wrote into a folder, with the items' names and without metrics.
 
-    No pickles are read. Raises BadInput if there is none, or its files do not fit together.
+    No pickles are read. Raises BadInput if the folder holds no such model, or if its files do not
+    fit together.
     """
     place = Path(folder).expanduser()
     for name in (SETTINGS_FILE, ARRAYS_FILE):

@@ -177,7 +177,7 @@ class PrivateSelection(BaseModel):
         return self._trial(1.0)
 
     def _trial(self, factor: float) -> Event:
-        """A trial whose training run moves `factor` times as much when a unit is replaced."""
+        """A trial with a training run that moves `factor` times as much when a unit is replaced."""
         return sequence(
             Gaussian(
                 1 / gaussian_mu(self.budget.epsilon, self.budget.delta),
@@ -298,7 +298,7 @@ class PrivateSelection(BaseModel):
         """The epsilons of the whole, for adding or removing a unit and for replacing one.
 
         A budget for adding or removing a unit implies only that replacing one moves a training run
-        at most twice as much; a budget for replacing one covers both.
+        at most twice as much. A budget for replacing one covers both.
         """
         if self.budget.relation is Relation.REPLACE_ONE:
             return self.epsilon, self.epsilon

@@ -166,7 +166,7 @@ class SearchResult:
         return pd.DataFrame(search.table(self.trials))
 
     def to_dict(self) -> dict[str, Any]:
-        """The outcome as JSON. Raises BadInput on private data, whose trials have raw errors."""
+        """The outcome as JSON. Raises BadInput on private data, because trials have raw errors."""
         if not self.final.record.public:
             raise BadInput(FOR_THE_SCREEN)
         return {

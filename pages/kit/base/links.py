@@ -16,7 +16,7 @@ DECLARED = "navigation.pages"  # in the session: Streamlit's page of each sectio
 
 
 def put_in_address(values: Mapping[str, str | None]) -> None:
-    """Set parameters of the page's address in one change, and remove those that are None.
+    """Set parameters of the page's address in one change, and remove parameters that are None.
 
     `pages/server/browser.js` says which changes are steps of the browser's back button.
     """

@@ -46,7 +46,7 @@ def escape_letters(text: str) -> str:
 
 
 def button_label(visible_words: str, spoken_words: str) -> str:
-    """The label of a button: words for everyone, and those that a screen reader adds.
+    """The label of a button: words for everyone, and further words for screen readers.
 
     `look.css` hides an emphasised part of a button's label from sight alone.
     """

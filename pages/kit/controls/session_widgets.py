@@ -305,8 +305,8 @@ def _draw_number(
     """Draw the box, and why it refused its last text.
 
     A browser repeats the values of all widgets with every request, even if it has not yet heard of
-    a new value: a box set by the server would be set back. So no value is ever set: a box that must
-    show another number is a new widget.
+    a new value. So a box set by the server would be set back, and no value is ever set. A box that
+    must show another number is a new widget.
     """
     state = st.session_state
     number: float | None = state[key]

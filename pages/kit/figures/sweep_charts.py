@@ -287,7 +287,7 @@ def _line(
 def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
     """Draw published numbers as crosses in the colour of their line, or as levels without x.
 
-    Those that a reader digitised are hollow circles.
+    Numbers that a reader digitised are hollow circles.
     """
     tints = {
         trace.name: trace.line.color

@@ -54,7 +54,7 @@ def draw() -> None:
 
 
 def _join() -> None:
-    """Open the class whose code is in the box."""
+    """Open the class of the code in the box."""
     state = st.session_state
     text = state.get(TYPED, "")
     state.pop(PROBLEM, None)

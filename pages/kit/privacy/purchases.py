@@ -66,8 +66,9 @@ def admit(
 ) -> tuple[dict[str, Computation], bool]:
     """The work that may be submitted, and whether a button requested any of it.
 
-    All work on public data may be submitted. On private data, only work that a button requested, or
-    that is finished and therefore costs nothing.
+    All work on public data may be submitted. Work on private data may be submitted if a button
+    requested it, if this session has already submitted it, or if it is finished and therefore costs
+    nothing.
 
     Parameters
     ----------

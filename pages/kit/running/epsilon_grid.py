@@ -98,7 +98,7 @@ def _shipped(
 def read_for(choice: SidebarChoice, spec: RunSpec) -> Draws:
     """The table of a page's run. Raises BadInput.
 
-    For the best known method it is the table whose best method that is.
+    For the best known method it is the table in which that method is the best.
     """
     if choice.is_best and choice.entry.public:
         spec = choice.spec(algorithm=RECOMMENDED["ratings"])

@@ -174,7 +174,7 @@ def hold(place: str, request: RunRequest, by_button: bool) -> None:
 
 @contextmanager
 def following() -> Iterator[None]:
-    """Draw a page, or its error; then follow its runs and call off those of other pages.
+    """Draw a page, or its error; then follow its runs and call off the runs of other pages.
 
     Runs are followed afterwards, because a browser updates them only once the whole page is sent.
     """

@@ -179,8 +179,8 @@ class Answer:
 def find(runs: QuestionRuns, read: ReadDraws) -> tuple[list[Point], Answer | None]:
     """The runs that the answer needs, and the answer; None before all of them have finished.
 
-    Which runs these are follows from the question alone: at the epsilon of the answer, close
-    methods get more draws, until their differences and the answer's interval are useful.
+    The question alone decides which runs these are. At the epsilon of the answer, close methods get
+    more draws, until their differences and the answer's interval are useful.
     """
     points = list(runs.points)
     while True:

@@ -289,7 +289,7 @@ class Finding(ABC):
 
     @property
     def again_keywords(self) -> dict[str, float | int | bool]:
-        """The arguments of `dpmf.choose` that repeat the answer, besides the data and the goal."""
+        """The arguments of `dpmf.choose` that repeat the answer, without the data and the goal."""
         question = self.question
         keywords: dict[str, float | int | bool] = {}
         if question.protect == "group":

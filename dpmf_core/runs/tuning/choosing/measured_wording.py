@@ -44,7 +44,7 @@ def fall_words(fall: NoisyError | FallRecord, unit: str) -> str:
 
 
 def is_unknown(fall: NoisyError | FallRecord) -> bool:
-    """Whether the noise hides everything: the interval is that of all possible falls."""
+    """Whether the noise hides everything, so that the interval contains all possible falls."""
     return not fall.value and fall.low == -fall.high < 0
 
 
@@ -185,7 +185,7 @@ def gained_words(steps: Sequence[AnswerStep], unit: str) -> str:
 
 
 def _difference(before: FallRecord, last: FallRecord) -> NoisyError:
-    """How much larger the last of two falls is, whose noises are independent.
+    """How much larger the last of two falls is, if their noises are independent.
 
     The interval has the ends of both intervals, added as roots of squares (Zou & Donner 2008,
     "Construction of confidence limits about effect measures").

@@ -272,7 +272,7 @@ class PrivateFinding(Finding):
     # -- a private selection ----------------------------------------------------------------------
 
     def with_selection(self, selection: SelectionResult) -> "PrivateFinding":
-        """The finding after a private selection, whose winner becomes the answer."""
+        """The finding after a private selection. The winner becomes the answer."""
         return replace(self, selection=selection)
 
     @property

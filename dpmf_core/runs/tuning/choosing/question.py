@@ -136,7 +136,7 @@ class Question(BaseModel):
 
     @property
     def is_private(self) -> bool:
-        """Whether it is about private data, of which only a declared shape is used."""
+        """Whether it is about private data. Only a declared shape of these is used."""
         return is_declared(self.data.id)
 
     @property

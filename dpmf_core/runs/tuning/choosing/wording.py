@@ -67,7 +67,7 @@ def _within(answer: Answer) -> list[Measured]:
 
 
 def claim(question: Question) -> str:
-    """What an attacker may suspect of those that the question must protect."""
+    """What an attacker may suspect of the people whom the question must protect."""
     return {
         "person": "that a given person took part",
         "group": f"that a given group of up to {question.group} people took part",

@@ -78,7 +78,7 @@ class WorldRuns:
         return {point.key: point.spec for point in self.points}
 
     def _points(self, world: DataSpec) -> list[Point]:
-        """The runs on a world, whose method is the first."""
+        """The runs on a world: the floors, the reference and the methods, in this order."""
         protected = {self._of_world(epsilon): epsilon for epsilon in self.epsilons}
         sweep = Sweep(
             data=world,
