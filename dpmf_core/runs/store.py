@@ -230,8 +230,7 @@ class Store(RunFile):
             return db.execute(oldest, (besides, max(0, excess))).rowcount
 
     def _change(self, statement: str, *values: Any) -> None:
-        """Change the run with the key that is the last value. Raises BadInput without such a run.
-        """
+        """Change the run with the last value as its key. Raises BadInput without such a run."""
         with self._changing() as db:
             if not db.execute(statement, values).rowcount:
                 raise unknown(values[-1])

@@ -44,10 +44,14 @@ SHARE = 0.95  # of counts that are within the printed range
 
 
 def noise_range(epsilon: float) -> int:
-    """N such that the noise of a count is between -n and n with probability `SHARE`.
+    """The n for which the noise of a count is between -n and n with probability `SHARE`.
 
-    Rounded Laplace noise of scale b is within n with probability 1 - exp(-(n + 1/2)/b). epsilon:
-    the epsilon of the publication.
+    Rounded Laplace noise of scale b is within n with probability 1 - exp(-(n + 1/2)/b).
+
+    Parameters
+    ----------
+    epsilon
+        The epsilon of the publication.
     """
     scale = mechanism(epsilon).noise_multiplier
     return max(0, math.ceil(-scale * math.log1p(-SHARE) - 0.5))
