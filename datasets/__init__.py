@@ -1,4 +1,4 @@
-"""The catalogue of data sets (ratings, documents, images): what there is, and how to get it.
+"""The catalogue of data sets (ratings, documents, images): the sets, and how to get them.
 
 `load("cinema")` and `load("lowrank")` need nothing. `fetch` or `import_` bring a published set to
 this machine (`npz_folder.place`), where `load("ml-1m")` finds it.

@@ -165,7 +165,7 @@ class _Import:
     items: Ids = field(default_factory=Ids)
     titles: dict[str, str] = field(default_factory=dict)
     assumptions: list[str] = field(default_factory=list)
-    first: CleanRows | None = None  # of the first file, whose layout holds for all
+    first: CleanRows | None = None  # of the first file; its layout holds for all
     has_order: bool = True  # whether all files have times that can be read
     n_batches: int = 0
     bounds: tuple[float, float] = (0.0, 1.0)  # of all files

@@ -30,7 +30,7 @@ from dpmf_datasets.readers.tables import open_table
 from dpmf_datasets.readers.words import ENGLISH, SHORTEST, WordRules, stop_words
 
 FOLDER = "folder"
-ARCHIVES = (".zip", ".tar", ".tgz")  # whose sub-folders may be people
+ARCHIVES = (".zip", ".tar", ".tgz")  # their sub-folders may be people
 # names of files of such documents
 LINES = re.compile(r"\.txt(\.(gz|bz2|xz))?$", re.IGNORECASE)
 NAMELESS = "no person, row left out"

@@ -186,7 +186,7 @@ def _beginning(file: BinaryIO) -> bytes:
 
 
 def _environment() -> dict[str, str]:
-    """The few variables that a reader needs; the child gets none of a server's secrets."""
+    """The few variables that a reader needs; the child gets no secrets of the server."""
     kept = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT")
     return {name: os.environ[name] for name in kept if name in os.environ}
 

@@ -220,7 +220,7 @@ class Clock:
         )
         is_usable = np.abs(scaled) < LARGEST  # False for NaN
         times = np.where(is_usable, scaled, UNREAD).astype(np.int64)
-        if not self.has_fractions:  # digits beyond those of a float
+        if not self.has_fractions:  # more digits than a float has
             for place, cell in enumerate(cells):
                 if WHOLE.fullmatch(cell):
                     times[place] = _whole(cell)

@@ -85,7 +85,7 @@ def first_sheet(stream: BinaryIO, name: str) -> list[list[Any]]:
 
 @contextmanager
 def _book(source: str | BinaryIO, name: str) -> Iterator[Any]:
-    """An open spreadsheet. A damaged one may make the reader raise what is no `Exception`."""
+    """An open spreadsheet. On damage the reader may raise something other than an `Exception`."""
     with extra("files"):
         from python_calamine import CalamineWorkbook
     try:

@@ -90,7 +90,7 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
     y
         Their ratings.
     cv
-        The `cv` of `cross_validate`, whose folds are fitted.
+        The `cv` of `cross_validate`. Its folds are fitted.
 
     Returns
     -------

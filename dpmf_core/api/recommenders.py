@@ -270,7 +270,7 @@ class PrivateRecommender(_RatingsEstimator):
     Attributes
     ----------
     run_
-        The `TrainedModel`, whose `record` has the ledger and epsilon by every rule.
+        The `TrainedModel`. Its `record` has the ledger and epsilon by every rule.
     model_ : Recommender
         The shared side.
     guarantee_ : Guarantee

@@ -84,7 +84,7 @@ class Swept:
     def conclusions(self, metric: str = "rmse") -> list[str]:
         """Sentences on the whole table: the best method at each epsilon, and the scale.
 
-        They are those of the Compare page. There are none of private data, whose errors choose no
+        They are the sentences of the Compare page. Private data have none: their errors choose no
         method.
 
         Parameters

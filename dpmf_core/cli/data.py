@@ -1,4 +1,4 @@
-"""`datasets` and `algorithms`: what there is to work with."""
+"""`datasets` and `algorithms`: the data and algorithms to work with."""
 
 import contextlib
 import dataclasses

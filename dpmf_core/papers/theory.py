@@ -87,7 +87,7 @@ class Bound:
 
 
 AXES: dict[Axis, str] = {"users": "users n", "items": "items m", "epsilon": "ε"}
-# ratings of a user along the axis of items, so that they are as many everywhere
+# ratings of a user along the axis of items, so that their number is the same everywhere
 EACH = 40
 # where the axis does not move
 PLACES: dict[Axis, Place] = {

@@ -33,7 +33,7 @@ from dpmf_core.runs.record import Run, summarise
 from dpmf_core.runs.references import RECOMMENDED, best_known, floors
 
 LEAST_GAIN = 0.01  # of the floor's figure: below it sharing is worth nothing measurable
-# floors whose figures every run has: of samples, and of ratings judged by people
+# floors with figures in every run: of samples, and of ratings judged by people
 AVERAGE = "average"
 NO_MODEL = "no model of others"
 NOISY_ERROR = "noisy_rmse"  # of private data, released with noise
@@ -313,7 +313,7 @@ class Judgement:
     def order(self, one: Measured) -> tuple[bool, float]:
         """A key that sorts the best first: by the share that is printed, or else by the median.
 
-        Both are medians over draws, but they need not order methods alike.
+        Both are medians over draws, but they may order methods differently.
         """
         share = self.share(one)
         if share is None:

@@ -22,7 +22,7 @@ from dpmf_core.runs.specification import DataSpec
 
 Whole = TypeVar("Whole", bound=AnyData)
 Rated = TypeVar("Rated", Ratings, PartitionedRatings)
-COUNTS_KEPT = 4  # data sets in partitions whose item counts are cached
+COUNTS_KEPT = 4  # data sets in partitions with cached item counts
 # by fingerprint: whether public, and the counts
 _known_counts: dict[str, tuple[bool, Any]] = {}
 

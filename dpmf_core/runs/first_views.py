@@ -1,4 +1,4 @@
-"""The runs that pages show first: those of the package, and those of `warm` and idle workers.
+"""The runs that pages show first: runs of the package, and runs of `warm` and idle workers.
 
 All are on simulated data.
 """

@@ -163,7 +163,7 @@ def with_measurement(
     epsilon
         The epsilon of the measurement.
     ledger
-        The file of the account; by default that of the data.
+        The file of the account; by default the data's.
     in_hand
         Whether the caller holds the data, and has lent them.
 

@@ -1,4 +1,4 @@
-"""Recommendations from a user's own ratings: those of a finished run, or those that people pass.
+"""Recommendations from a user's own ratings, of a finished run or passed by people.
 
 A user's list follows from the released model and the user's own ratings. Only the user sees it, so
 it is not a release.

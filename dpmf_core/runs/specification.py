@@ -35,7 +35,7 @@ ACCOUNTING = 2
 GLOBAL_MEAN = 2
 # version of the sources' noise rules; raise it when one of them changes
 SOURCE_RULES = 3
-# the seeded privacy stream of the shape, separate from those of the algorithm's releases
+# the seeded privacy stream of the shape, separate from the streams of the algorithm's releases
 SHAPE_STREAM = 1 << 20
 # fields of `DataSpec` that are left out if they have their defaults
 _OPTIONAL_OF_DATA = (

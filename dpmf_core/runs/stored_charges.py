@@ -42,7 +42,7 @@ def enter_stored(record: RunRecord, ledger: LedgerFile = None) -> None:
     record
         The record of the run.
     ledger
-        The file of the account; by default that of the data.
+        The file of the account; by default the data's.
 
     Raises
     ------

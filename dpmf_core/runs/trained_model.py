@@ -39,7 +39,7 @@ HELD_OUT_ARE_PRIVATE = (
     "held_out() returns people's private ratings. A figure of them has no epsilon and is not in the"
     " account. Do not share it; fit(..., measure=0.1) releases one with noise."
 )
-CELLS = 2_000_000  # users x items whose scores are held together
+CELLS = 2_000_000  # users x items with scores that are held together
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,7 +285,7 @@ class TrainedModel(Run):
         Returns
         -------
         DataFrame
-            Columns item and cosine, in [-1, 1], most similar first. Items whose factors are 0 are
+            Columns item and cosine, in [-1, 1], most similar first. Items with factors of 0 are
             left out.
 
         Raises

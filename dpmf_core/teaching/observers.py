@@ -9,12 +9,12 @@ from typing import Any
 
 from dpmf_core.base.registry import by_id
 
-JOINT = "joint"  # the design whose words depend on the kind of data
+JOINT = "joint"  # this design's words depend on the kind of data
 
 
 @dataclass(frozen=True)
 class Thing:
-    """Data that somebody may see.
+    """Data that an observer may see.
 
     Attributes
     ----------

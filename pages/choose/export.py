@@ -304,7 +304,7 @@ def _draw_model(run: Run, export: Export) -> None:
     else:
         decision = odometer.decision_about(export.entry.id, ())
         words = f"**Trained on all ratings.** Drawn from your data so far: **{decision.cost}**."
-        if export.finding is None:  # whose summary says the rest
+        if export.finding is None:  # its summary says the rest
             words += f" {decision.certainty.words()} {decision.not_counted}"
         st.write(linked(words))
     packed_run, content = st.session_state.get(PACKED, (None, b""))

@@ -399,7 +399,7 @@ def _question(choice: SidebarChoice, values: dict[str, Any]) -> CompareQuestion:
         )
     with _reading("grid"):
         grid = typed_grid(methods, typed_values(values["grid"] or ""))
-    # a heat map shows no lines, and has as many runs as a sweep may hold
+    # a heat map shows no lines, and has the most runs that a sweep may hold
     if len(grid) < 2:
         methods = with_open(methods)
     validation_fraction = 0.0

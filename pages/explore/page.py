@@ -48,7 +48,7 @@ EVERY = "explore.every"  # in the session: whether every private method is compa
 COMPARED = (MAIN, BEST_KNOWN, TRIVIAL)
 PARTS = {"test_rmse": "held-out", "train_rmse": "train"}
 N_RATED = 3  # highest ratings shown
-WITH_LISTS = (MAIN, OPEN)  # runs whose recommendations are shown
+WITH_LISTS = (MAIN, OPEN)  # the page shows their recommendations
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ def _run_of(spec: RunSpec, one: Measured) -> RunSpec:
 def _person(choice: SidebarChoice, spec: RunSpec) -> int | None:
     """The person whose list is shown: the chosen one, otherwise one with many ratings.
 
-    None while no run tells who there is.
+    None while no run names people.
     """
 
     def usual() -> int | None:
@@ -99,7 +99,7 @@ def lists(
 
 
 def _items(spec: RunSpec, user: int) -> RecommendedItems:
-    """A run's recommendations for a person; raises LookupError if there are none known."""
+    """A run's recommendations for a person; raises LookupError if none are known."""
     run = engine().known_runs.whole(spec)
     if run is None:
         lists_by_user: dict[str, RecommendedItems] = (

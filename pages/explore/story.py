@@ -79,7 +79,7 @@ def is_known(choice: SidebarChoice, judgement: Judgement, label: str) -> bool:
 
 
 def papers_methods(offered: Iterable[str]) -> dict[str, str]:
-    """Titles with the paper, by id, of those offered methods that a paper printed."""
+    """Titles with the paper, by id, of the offered methods that a paper printed."""
     return {
         name: f"{algorithms.find(name).title} ({paper_of(name)})"
         for name in offered

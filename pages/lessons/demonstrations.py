@@ -26,7 +26,7 @@ from pages.kit.running.runs import ask
 Values = dict[str, Any]
 SMALL = "cinema-small"
 PEOPLE = (100, 200, 500, 1_000, 2_000, 5_000, 10_000)
-SHARE = 0.3  # of people whose true answer is yes
+SHARE = 0.3  # of people with the true answer yes
 MOST_FILMS = 8
 EXACTNESS = {3: "within 3 days", 30: "within 30 days", None: "not at all"}
 STEPS = {

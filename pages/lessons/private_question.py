@@ -56,7 +56,7 @@ def draw(
 
 
 def _few_are_enough(step: str, count: int, epsilon: float) -> bool:
-    """Draw how many answers there are, and a switch that publishes fewer than ten."""
+    """Draw the number of answers, and a switch that publishes fewer than ten."""
     so_far = "there is 1" if count == 1 else f"there are {count}"
     st.caption(
         f"Publishing waits for {FEW} answers, and {so_far}. At ε = {budget_text(epsilon)} the noise"

@@ -1,4 +1,4 @@
-"""Where our algorithms depart from those of a paper, why, and what it costs in error."""
+"""Where our algorithms depart from a paper's, why, and what it costs in error."""
 
 from collections.abc import Mapping
 

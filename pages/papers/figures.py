@@ -42,7 +42,7 @@ NONE_AT = {
     "threshold": NO_THRESHOLD,
     "regularisation": 0.0,
 }
-SETS = {"data": "Data set", "unit": "Unit"}  # of which one at a time is drawn
+SETS = {"data": "Data set", "unit": "Unit"}  # one at a time is drawn
 # colours for several lines of one algorithm
 TINTS = ("blue", "vermilion", "green", "orange", "violet", "brown", "pink", "teal")
 BOXES = {Outcome.REPRODUCED: st.success, Outcome.DIFFERS: st.warning}

@@ -19,7 +19,7 @@ from dpmf_core.base.errors import BadInput
 ReadingPlace = Literal["quick", "long"]
 TRIAL = 3.0  # seconds in the quick place while others wait
 LOOK = 0.2  # seconds between checks that a waiting page is still wanted
-MOST_ASKERS = 1_000  # whose last turns are known
+MOST_ASKERS = 1_000  # their last turns are known
 Result = TypeVar("Result")
 
 

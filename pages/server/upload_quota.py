@@ -113,7 +113,7 @@ class UploadGuard:
         is_put = scope["type"] == "http" and scope["method"] == "PUT"
         match = PATH.match(scope["path"]) if is_put else None
         if match:
-            with contextlib.suppress(ClientDisconnect):  # nobody is left to answer
+            with contextlib.suppress(ClientDisconnect):  # no one is left to answer
                 await self._upload(
                     match["session"], match["file"], scope, receive, send
                 )

@@ -12,7 +12,7 @@ from dpmf_core.runs.sweep import Method, Sweep
 
 S22 = "Saha & Imtiaz 2022"
 FRESH = tuple(range(10, 13))  # seeds by which no default was chosen
-# the source prints no step size: eta_W is ours; coefficients are solved for, so there is no eta_H
+# the source prints no step size: eta_W is ours; coefficients are solved for, so eta_H is not needed
 THEIRS: dict[str, Value] = {"start": "nndsvd", "basis_rate": 0.2}
 PRIVATE = "DP-NMF, source's noise"
 RANDOM = "DP-NMF, random start"

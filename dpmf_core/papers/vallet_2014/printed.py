@@ -31,7 +31,7 @@ def item_rule(p: Array, q: Array, r: float, lambda_: float, gamma: float) -> Arr
 
 
 def user_bias(ratings: Array) -> float:
-    """b_u of all ratings in S_u, section 3.3; there is none of an empty S_u."""
+    """b_u of all ratings in S_u, section 3.3; undefined for an empty S_u."""
     return float(np.sum(ratings) / len(ratings))
 
 

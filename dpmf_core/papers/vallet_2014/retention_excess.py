@@ -117,7 +117,7 @@ def signed_rank(differences: tuple[float, ...]) -> float:
             f"{len(differences)} draws are too few for a signed rank test"
         )
     if min(differences) > 0 or max(differences) < 0:
-        return 2.0 ** (1 - len(differences))  # the smallest there is, without ranking
+        return 2.0 ** (1 - len(differences))  # the smallest, without ranking
     from scipy import stats  # half a second, of every start
 
     if any(differences):

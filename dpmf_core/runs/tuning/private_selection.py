@@ -2,7 +2,7 @@
 
 Papernot & Steinke 2022. Unlike an open search (`tune`) it may be made on private ratings. All its
 trials run in one worker, and neither their number nor the losers are shown, logged or stored. Its
-cost is the theorem's price of the whole, not that of the best trial.
+cost is the theorem's price of the whole, not the best trial's.
 """
 
 import math

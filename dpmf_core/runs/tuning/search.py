@@ -161,7 +161,7 @@ class Search:
     def advance(self) -> bool:
         """Take finished results, stop poor trials, ask for more; also resumes a cancelled search.
 
-        Returns whether there is more to come. Raises BadInput if no trial can start.
+        Returns whether the search goes on. Raises BadInput if no trial can start.
         """
         with self._lock:
             self.cancelled = False

@@ -1,1 +1,1 @@
-"""Widgets whose values the session and the address hold."""
+"""Widgets with values that the session and the address hold."""

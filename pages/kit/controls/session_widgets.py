@@ -270,7 +270,7 @@ def number_within(
     low, high
         The range of the number.
     below
-        The place of the refusal; by default that of the box.
+        The place of the refusal; by default the place of the box.
     **options
         Further arguments of `st.text_input`.
 

@@ -1,7 +1,7 @@
 """Colours and marks of methods, the same in every figure, in light and dark mode.
 
 Every colour has a contrast of at least 3 to 1 with its page, and colours stay distinguishable with
-deuteranopia. They start from those of Okabe & Ito.
+deuteranopia. They start from the colours of Okabe & Ito.
 """
 
 import streamlit as st

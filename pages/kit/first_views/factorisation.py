@@ -42,8 +42,8 @@ from pages.kit.running import epsilon_grid
 from pages.kit.running.runs import ask, note_shipped
 
 METRIC = METRICS["objective"]
-WITH_COMPONENTS = ("main", "best")  # runs whose components are shown
-GOAL = 0.8  # the share kept whose epsilon is stated
+WITH_COMPONENTS = ("main", "best")  # the page shows their components
+GOAL = 0.8  # the share kept; its epsilon is stated
 
 
 @dataclass(frozen=True)

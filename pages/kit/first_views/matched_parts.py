@@ -1,4 +1,4 @@
-"""Components of a private run next to those of the non-private one, matched by similarity."""
+"""Components of a private run next to similar components of the non-private one."""
 
 import base64
 from collections.abc import Sequence
@@ -12,9 +12,9 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.controls.sidebar_values import SidebarChoice
 
-TOPICS = "topics"  # the page whose components are lists of words
+TOPICS = "topics"  # on this page components are lists of words
 MATCHED_PARTS = "matched"  # name of these data among those shipped with runs
-CACHE_SIZE = 1000  # runs whose components are in memory, for all sessions
+CACHE_SIZE = 1000  # runs with components in memory, for all sessions
 WordsOrPicture = list[str] | str  # a topic's words, or a picture's file in base64
 
 

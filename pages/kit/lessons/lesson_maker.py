@@ -23,7 +23,7 @@ from pages.kit.base.safe_text import escape_letters
 from pages.kit.controls import sidebar_values
 
 PAGES = "lesson.pages"  # in the session: the pages of the unfinished sequence
-OPEN = "lesson.maker"  # in the session: the page whose form is open
+OPEN = "lesson.maker"  # in the session: the page with the open form
 CLASSES = "lesson.classes"  # in the session: ids of classes by their pages
 LAST_SEQUENCE = "lesson.made"  # in the session: the sequence made last
 PRESSED_BUTTON = "lesson.pressed"  # in the session: the form's pressed button
@@ -281,7 +281,7 @@ def show_links(sequence: LessonSequence) -> None:
     if sequence.gathers:
         st.markdown("**For you alone: the class view**")
         path, _, query = address(link_token(sequence, TEACHER), "teach").partition("?")
-        # the address of the class view, made from that of any page
+        # the address of the class view, made from any page's address
         lessons = urljoin(path, BY_ID["lessons"].section)
         st.code(f"{lessons}?{query}", language=None, wrap_lines=True)
         st.link_button("Open the class view", f"{lessons}?{query}", type="primary")

@@ -184,7 +184,7 @@ def _row(line: AccountLine) -> dict[str, Any]:
     """A line of an account as a row of its table."""
     each = _epsilon_cell(line.each)
     if line.each is not None and line.together is None:
-        each += f" per {line.unit}"  # it differs from that of the total
+        each += f" per {line.unit}"  # it differs from the total's
     return {
         "what": line.title,
         "times": line.times,

@@ -84,7 +84,7 @@ def _wish(finding: Finding) -> str:
 
 
 def _draws_words(finding: Finding) -> str:
-    """How many draws there are of each run, and of close methods."""
+    """The number of draws of each run, and of close methods."""
     if not isinstance(finding, PublicFinding):
         return "1 in each world"
     first = finding.question.draws

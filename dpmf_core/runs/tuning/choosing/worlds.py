@@ -21,7 +21,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 
-# proven methods of which one is the best on every data set of benchmarks/results/advice.csv
+# proven methods; one of them is the best on every data set of benchmarks/results/advice.csv
 RIVALS = ("spectral", "private-bias", "dpals")
 LARGEST_EPSILON = 1000.0
 # The reference: fewer sweeps and factors come within 0.01 of its error above SPARSE ratings a
