@@ -1,4 +1,4 @@
-"""What a shell completes apart from commands and options: ids of algorithms, data, runs, figures."""
+"""What a shell completes, commands and options aside: ids of algorithms, data, runs, figures."""
 
 from collections.abc import Callable, Iterable
 

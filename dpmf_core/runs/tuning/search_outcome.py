@@ -129,7 +129,7 @@ class SearchResult:
     best
         The best trial.
     importance
-        The share of each parameter in the differences of the scores.
+        The share of the scores' variance that each parameter explains.
     comparison
         The best and the recommended parameters over fresh draws; None before these are trained.
     final
