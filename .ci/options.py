@@ -58,7 +58,7 @@ OTHERS = sorted(
         if name not in OWN_NAME
     }
 )
-WORDS = "What `fit` takes besides its named parameters."
+WORDS = "What `fit` takes in addition to its named parameters."
 Rows = Iterable[tuple[str, str, str]]  # name, type, words
 
 
