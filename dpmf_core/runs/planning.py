@@ -235,8 +235,9 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
 
     If the run releases the shape, the charge must not depend on the true one. It consists of the
     shape's releases and a release that takes the rest of the budget. That release must cost at
-    least as much as the algorithm's releases under both relations: docs/PRIVACY.md, "Other
-    releases".
+    least as much as the algorithm's releases under both relations.
+
+    See docs/PRIVACY.md, "Other releases".
     """
     budget = spec.canonical().budget
     if budget is None or not spec.data.releases_shape:
