@@ -378,7 +378,7 @@ class AlgorithmOptions(TypedDict, total=False):
 
 
 class RunOptions(SweepOptions, AlgorithmOptions, total=False):
-    """What `fit` takes besides its named parameters."""
+    """What `fit` takes in addition to its named parameters."""
 
     n_components: int
     """number of components (topics) (nmf, robust-nmf, dp-nmf, oneshot-nmf)"""
