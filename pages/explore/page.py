@@ -38,7 +38,7 @@ from pages.kit.components import draw_hero, draw_hundred
 from pages.kit.controls import forms
 from pages.kit.controls.session_widgets import bind
 from pages.kit.controls.sidebar_values import SidebarChoice, put
-from pages.kit.figures import comparison, payers
+from pages.kit.figures import comparison_charts, payers
 from pages.kit.first_views import first_view
 from pages.kit.privacy import observers, privacy_card, purchases
 from pages.kit.running import epsilon_grid
@@ -230,7 +230,7 @@ def draw_meaning_and_card(explored: ExploredRun) -> DeltaGenerator:
 
 
 def draw_methods(selection: Comparison, runs: dict[str, Run]) -> None:
-    comparison.draw_methods("explore", selection, runs, story.METRIC)
+    comparison_charts.draw_methods("explore", selection, runs, story.METRIC)
     if not selection.every or st.session_state.get(EVERY):
         text = (
             "Trains all with the same seeds; the slowest take a minute on large data."
@@ -282,10 +282,10 @@ def draw_below(explored: ExploredRun, runs: dict[str, Run]) -> None:
         with right:
             draw_who_pays(runs)
         drawing.let_answers_pass()
-        if comparison.has_steps(runs[MAIN]):
+        if comparison_charts.has_steps(runs[MAIN]):
             with st.expander("Error by step"):
                 floor = floor_of(explored.selection.table(runs).by(story.METRIC))
-                comparison.draw_steps(
+                comparison_charts.draw_steps(
                     "explore", "Error by step", runs, PARTS, story.METRIC, floor
                 )
     if explored.has_meaning:

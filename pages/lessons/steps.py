@@ -9,7 +9,7 @@ from pages.kit import components
 from pages.kit.base import lesson
 from pages.kit.base.safe_text import escape_letters
 from pages.kit.lessons import lesson_heading
-from pages.lessons import demonstrations
+from pages.lessons import lesson_parts
 
 LAST_STEP = "done"  # kept with the day on which the lesson was finished
 # in the session: the lesson and step that were just answered
@@ -41,7 +41,7 @@ def _draw_part(course_lesson: Lesson, part: LessonPart) -> bool:
         return False
     st.markdown(f"**{part.question}**")
     _draw_verdict(course_lesson, part, answer)
-    demonstrations.draw(part)
+    lesson_parts.draw(part)
     st.markdown(f":material/touch_app: Try it. {part.task}")
     return True
 

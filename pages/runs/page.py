@@ -20,14 +20,14 @@ from pages.kit.controls.session_widgets import (
     write_to_address,
 )
 from pages.kit.running.run_request import RunRequest
-from pages.runs import comparison
+from pages.runs import side_by_side
 from pages.server import sessions, visitor
 
 COLUMNS = {
     "made": st.column_config.DatetimeColumn(format="YYYY-MM-DD HH:mm"),
     "ε": st.column_config.NumberColumn(format="%g"),
     "δ": st.column_config.NumberColumn(format="%.1e"),
-    **comparison.FORMATS,
+    **side_by_side.FORMATS,
     "seconds": st.column_config.NumberColumn(format="%.2f"),
     "MB": st.column_config.NumberColumn(format="%.2f"),
 }
@@ -115,9 +115,9 @@ def ticked_keys(table: pd.DataFrame, whose: str) -> list[str]:
         ],
     )
     rows = event.selection.rows
-    if len(rows) > comparison.MOST:
-        st.warning(f"Showing the first {comparison.MOST} of {len(rows)} ticked runs.")
-    return [str(table["key"].iloc[row]) for row in rows[: comparison.MOST]]
+    if len(rows) > side_by_side.MOST:
+        st.warning(f"Showing the first {side_by_side.MOST} of {len(rows)} ticked runs.")
+    return [str(table["key"].iloc[row]) for row in rows[: side_by_side.MOST]]
 
 
 def draw_exports(runs: list[Run], table: pd.DataFrame) -> None:
@@ -224,18 +224,19 @@ def main() -> None:
     megabytes = sum(sizes.get(row["key"], 0) for row in rows) / 1e6
     st.title(heading(len(rows), megabytes, whose))
     st.write(
-        f"Tick up to {comparison.MOST} to see them side by side (Shift and Space on the keyboard)."
-        " Click a heading to sort, or the magnifying glass above the table to search."
+        f"Tick up to {side_by_side.MOST} to see them side by side"
+        " (Shift and Space on the keyboard). Click a heading to sort, or the magnifying"
+        " glass above the table to search."
     )
     st.caption(sharing_words(whose))
     # each row says whose it is only where runs of several people are listed
     owner = "" if whose == MINE or who.alone else who.owner
-    table = comparison.run_table(rows, sizes, owner)
+    table = side_by_side.run_table(rows, sizes, owner)
     table = table.sort_values("made", ascending=False, kind="stable")
     keys = ticked_keys(table, whose)
-    runs = comparison.load(store, keys)
+    runs = side_by_side.load(store, keys)
     if runs:
-        comparison.side_by_side(runs)
+        side_by_side.draw(runs)
     with visitor.here():
         draw_notes(keys, {row["key"]: row for row in rows})
     draw_exports(runs, table)

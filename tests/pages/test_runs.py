@@ -72,8 +72,8 @@ def test_the_page_lists_every_run_and_compares_those_that_are_ticked(two):
     assert len(app.dataframe[0].value) == 2
     keys = [*(one.key for one in two), "gone"]
     app = app_of(
-        "from dpmf_core.jobs.engine import engine\nfrom pages.runs import comparison\n"
-        f"comparison.side_by_side(comparison.load(engine().store, {keys!r}))"
+        "from dpmf_core.jobs.engine import engine\nfrom pages.runs import side_by_side\n"
+        f"side_by_side.draw(side_by_side.load(engine().store, {keys!r}))"
     ).run()
     assert not app.exception
     assert "2.00" in app.header[0].value

@@ -18,7 +18,7 @@ from dpmf_core.runs.reports import report, script
 from dpmf_core.runs.spreadsheets import harmless, harmless_row
 from pages.kit.base import safe_text
 from pages.kit.base.safe_text import to_csv
-from pages.runs import comparison
+from pages.runs import side_by_side
 from tests.support.records import run_of
 
 HOSTILE = (
@@ -75,7 +75,7 @@ def attack(request):
     return request.param, {
         "html": report(runs, request.param),
         "script": "\n\n".join(script(one.record) for one in runs),
-        "csv": safe_text.to_csv(comparison.run_table(rows, {})),
+        "csv": safe_text.to_csv(side_by_side.run_table(rows, {})),
     }
 
 

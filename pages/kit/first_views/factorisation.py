@@ -34,7 +34,7 @@ from pages.kit.base import drawing, exports, links
 from pages.kit.components import Story, draw_matched_parts
 from pages.kit.controls import forms
 from pages.kit.controls.sidebar_values import SidebarChoice
-from pages.kit.figures import colours, comparison
+from pages.kit.figures import colours, comparison_charts
 from pages.kit.first_views import first_view
 from pages.kit.first_views.matched_parts import MatchedParts, find_parts
 from pages.kit.privacy import observers, privacy_card, purchases
@@ -237,7 +237,7 @@ def _first_view(
 def _draw_price(subject: Subject, selection: Comparison, runs: dict[str, Run]) -> None:
     """Draw every method at this epsilon, and the objective by step if the run has several."""
     trivial = runs["main"].record.metric("trivial_objective")
-    several = comparison.has_steps(runs["main"])
+    several = comparison_charts.has_steps(runs["main"])
     left, right = st.columns([2, 3] if several else [3, 2], gap="large")
     with left:
         remark = (
@@ -246,13 +246,13 @@ def _draw_price(subject: Subject, selection: Comparison, runs: dict[str, Run]) -
             f" {subject.row} alone has {METRIC.text(trivial)}."
         )
         remark = f"{remark} {_cost(selection, runs, subject.row)}".rstrip()
-        comparison.draw_methods(subject.id, selection, runs, METRIC.id, remark)
+        comparison_charts.draw_methods(subject.id, selection, runs, METRIC.id, remark)
     if several:
         parts = {METRIC.id: "all samples"}
         floor = (f"the average {subject.row}", trivial)
         with right:
             st.header("Objective by step", anchor="steps")
-            comparison.draw_steps(
+            comparison_charts.draw_steps(
                 subject.id, "Objective by step", runs, parts, METRIC.id, floor
             )
 

@@ -106,7 +106,7 @@ def load(store: Store, keys: list[str]) -> list[Run]:
 # ---- side by side --------------------------------------------------------------------------------
 
 
-def side_by_side(runs: list[Run]) -> None:
+def draw(runs: list[Run]) -> None:
     records = [run.record for run in runs]
     names = [f"{number}. {_name(run)}" for number, run in enumerate(runs, 1)]
     st.header(_finding(names, records), anchor=False)
