@@ -4,6 +4,7 @@ import doctest
 import inspect
 
 import pytest
+from pydantic import BaseModel
 
 import dpmf
 from dpmf_core.privacy.accounts import LEDGER
@@ -28,8 +29,13 @@ RESULTS = {"Audit"}  # which functions return, with examples there
 def test_docstrings_have_their_sections(name):
     thing = PUBLIC[name]
     text = inspect.getdoc(thing) or ""
-    wanted = ["Parameters", "Examples"]
-    wanted += [] if inspect.isclass(thing) else ["Returns", "Raises"]
+    wanted = ["Examples"]
+    if not inspect.isclass(thing):
+        wanted += ["Parameters", "Returns", "Raises"]
+    elif issubclass(thing, BaseModel):  # its signature is made of its fields
+        wanted.append("Attributes")
+    else:
+        wanted.append("Parameters")
     assert [
         heading
         for heading in wanted

@@ -26,7 +26,7 @@ MOST_RUNS = 5_000
 class Method(BaseModel):
     """One method of a sweep: an algorithm, its fixed parameters, and the rule for its noise.
 
-    Parameters
+    Attributes
     ----------
     algorithm
         Its id.
