@@ -61,7 +61,9 @@ def stream_status(url, cookies):
 
 
 def test_a_login_opens_what_was_closed_and_leads_back(gated, oidc):
-    with httpx.Client(base_url=gated.url, headers={"accept": "text/html"}) as browser:
+    with httpx.Client(
+        base_url=gated.url, headers={"accept": "text/html"}, timeout=None
+    ) as browser:
         link = "/explore?epsilon=2"
         closed = browser.get(link)
         assert closed.status_code == 401
@@ -104,11 +106,13 @@ def test_a_proxy_asks_first_and_takes_uploads_whole(gated, proxied, oidc):
     with httpx.Client(base_url=proxied) as stranger:
         assert stranger.put(upload, content=b"rows").status_code == 401
         assert stream_status(proxied, stranger.cookies) == 401
-    with httpx.Client(base_url=gated.url, follow_redirects=True) as browser:
+    with httpx.Client(
+        base_url=gated.url, follow_redirects=True, timeout=None
+    ) as browser:
         browser.get("/auth/begin")
         assert stream_status(proxied, browser.cookies) == 101
         alone = httpx.put(
-            proxied + upload, content=b"rows", cookies=browser.cookies
+            proxied + upload, content=b"rows", cookies=browser.cookies, timeout=None
         ).status_code
         with contextlib.ExitStack() as idle:  # they declare 90 MB each and send nothing
             for number in range(7):
@@ -120,6 +124,6 @@ def test_a_proxy_asks_first_and_takes_uploads_whole(gated, proxied, oidc):
                 connection.putheader("Cookie", "; ".join(map("=".join, names.items())))
                 connection.endheaders()
             meanwhile = httpx.put(
-                proxied + upload, content=b"rows", cookies=browser.cookies
+                proxied + upload, content=b"rows", cookies=browser.cookies, timeout=None
             )
         assert meanwhile.status_code == alone != 429
