@@ -60,7 +60,7 @@ class DPALS(DPALSPlan):
     title = "DPALS"
     words = "alternating least squares with noisy item statistics; user factors are never shared"
     source = "Chien et al. 2021"
-    version = 9
+    version = 10
     version_without_noise = 1
     exact_settings: ClassVar[dict[str, Any]] = {
         "steps": 20,

@@ -18,6 +18,7 @@ import numpy as np
 from dpmf_core.algorithms.base import INSIDE, Recommender, rated_shares
 from dpmf_core.algorithms.item_moments import RowMoment
 from dpmf_core.algorithms.local_columns import scaled
+from dpmf_core.algorithms.spectrum import with_fixed_signs
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -136,7 +137,8 @@ def _loadings(model: Recommender, counts: Array) -> Array:
     columns = scaled(np.where(np.isfinite(columns), columns, 0.0), counts)
     variances, Q = np.linalg.eigh((columns.T * (counts / counts.sum())) @ columns)
     is_kept = variances > LEAST_VARIANCE * variances.max()
-    return np.asarray(columns @ (Q[:, is_kept] / np.sqrt(variances[is_kept])))
+    directions = with_fixed_signs(Q[:, is_kept])
+    return np.asarray(columns @ (directions / np.sqrt(variances[is_kept])))
 
 
 def _known_shares(

@@ -80,7 +80,7 @@ class Spectral(ProvenForUsers):
     )
     source = "ours, after Dwork et al. 2014, McSherry & Mironov 2009"
     model_type = item_lists.Projection
-    version = 10
+    version = 11
 
     rank: int = parameter(
         32,

@@ -130,8 +130,10 @@ def column_space(Y: Array, column_ids: Array, most: int) -> Array:
     Y[column_ids] = (both + both.T) / 2
     Y[column_ids, np.arange(len(column_ids))] = 0.0
     if most < len(column_ids):
-        return np.asarray(svds(Y, k=most, v0=np.ones(len(column_ids)))[0])
-    return np.asarray(np.linalg.svd(Y, full_matrices=False)[0][:, :most])
+        Q = svds(Y, k=most, v0=np.ones(len(column_ids)))[0]
+    else:
+        Q = np.linalg.svd(Y, full_matrices=False)[0][:, :most]
+    return with_fixed_signs(Q)
 
 
 def subspace_spectrum(
@@ -160,7 +162,17 @@ def _shrunk(
     w: Array, Q: Array, edge2: float, error: Array, weights: float | Array = 1.0
 ) -> Spectrum:
     eta = np.sqrt(np.maximum(w**2 - edge2, 0.0)) * (w > 0)
-    return Spectrum(Q[:, eta > 0], eta[eta > 0], error, weights)
+    return Spectrum(with_fixed_signs(Q[:, eta > 0]), eta[eta > 0], error, weights)
+
+
+def with_fixed_signs(Q: Array) -> Array:
+    """Eigenvectors Q (m, K), each with the sign that makes its largest entry positive.
+
+    Solvers return either sign, by how a processor rounds. Noise that is added to later releases in
+    these directions would otherwise differ between processors.
+    """
+    largest = np.take_along_axis(Q, np.abs(Q).argmax(axis=0)[None], axis=0)
+    return np.asarray(np.copysign(1.0, largest) * Q)
 
 
 def rating_factors(

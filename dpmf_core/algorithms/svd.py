@@ -30,6 +30,7 @@ from dpmf_core.algorithms.item_moments import RowMoment, gridded_rows, source_le
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
+from dpmf_core.algorithms.spectrum import with_fixed_signs
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
@@ -87,7 +88,7 @@ def top_directions(moment: Array, rank: int) -> Array:
         )
     else:
         _, Q = np.linalg.eigh(moment)
-    return np.asarray(Q[:, ::-1][:, :rank])
+    return with_fixed_signs(Q[:, ::-1][:, :rank])
 
 
 @dataclass(frozen=True)
@@ -123,7 +124,7 @@ class PrivateSVD(ProvenForUsers):
     words = "eigenvectors of one noisy second moment; each user projects their own row on them"
     source = "Jain, Thakkar & Thakurta 2018, Alg. 4"
     whole_triangle = True
-    version = 3
+    version = 4
     version_without_noise = 1
     exact_settings: ClassVar[Parameters] = {
         "rank": 8,
