@@ -51,10 +51,10 @@ try:
     settings()
     from pages.kit.base.page_table import SECTIONS, page_address
     from pages.server import upload_quota
-    from pages.server.addresses import Addresses, routes
     from pages.server.doors import HostGuard, login_described, most_streams, names
     from pages.server.lifespan import lifespan
     from pages.server.login import LoginGate
+    from pages.server.page_addresses import Addresses, routes
 
     base = st.get_option("server.baseUrlPath") or ""
     guards = [

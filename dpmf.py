@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from dpmf_core.api.describing import algorithms
     from dpmf_core.api.loading import BadInput, account, load
     from dpmf_core.api.model_selection import RatingFolds, privacy_price
-    from dpmf_core.api.nmf import PlainNMF, PrivateNMF
+    from dpmf_core.api.nmf_estimators import PlainNMF, PrivateNMF
     from dpmf_core.api.recommenders import PlainRecommender, PrivateRecommender
     from dpmf_core.api.sweeping import Method, Swept, sweep
     from dpmf_core.api.training import TrainedModel, fit, load_model, plot

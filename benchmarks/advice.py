@@ -20,7 +20,7 @@ import pandas as pd
 import dpmf
 from benchmarks.advice_sets import CHECKS, SETS, Tested
 from benchmarks.report import RESULTS
-from dpmf_core.cli.runs import finish
+from dpmf_core.cli.run_commands import finish
 from dpmf_core.curator import Blocks, OpenCurator
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.ratings import Ratings
@@ -32,7 +32,11 @@ from dpmf_core.runs.noisy_errors import people_of
 from dpmf_core.runs.paired_errors import PairedErrors, PairedSums
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
-from dpmf_core.runs.tuning.choosing.worlds import RIVALS, UnpaidRange, WorldRuns
+from dpmf_core.runs.tuning.choosing.declared_worlds import (
+    RIVALS,
+    UnpaidRange,
+    WorldRuns,
+)
 
 FILE = RESULTS / "advice.csv"
 OURS = RIVALS[0]

@@ -16,7 +16,7 @@ from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.privacy import VALUE
 from dpmf_core.testing.homes import homes_of
-from dpmf_core.testing.parameters import from_whole_range
+from dpmf_core.testing.parameter_sets import from_whole_range
 from dpmf_core.testing.privacy_laws import check_units
 
 DRAWS = 200

@@ -44,7 +44,7 @@ from dpmf_core.data.partitioned import PartitionedTable
 from dpmf_core.data.samples import of_ratings
 from dpmf_core.privacy import NOTHING, Budget, Noise, calibrate
 from dpmf_core.runs.memory import peak_mb
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from dpmf_datasets import partitions
 from dpmf_datasets.registry import LARGE
 from dpmf_datasets.simulated.large_cinema import large_cinema

@@ -14,7 +14,7 @@ from jinja2 import Environment, StrictUndefined
 
 from benchmarks.local_noise import equal_errors
 from benchmarks.report import RESULTS
-from dpmf_core.papers import results
+from dpmf_core.papers import recorded_results
 from dpmf_core.papers.deviations import cost_words
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS, DEVIATIONS, PAPERS
@@ -216,7 +216,7 @@ def claims() -> str:
     outcomes = [
         result.verdict(claim).outcome
         for claim in CLAIMS.values()
-        if (result := results.recorded_result(claim.id))
+        if (result := recorded_results.recorded_result(claim.id))
     ]
     first = (
         f"{len(CLAIMS)} claims, {len(outcomes)} of them measured:"
@@ -236,7 +236,7 @@ def claims() -> str:
 def _claim(claim: Claim) -> list[str]:
     """A claim as a row."""
     place = claim.source.partition(", ")[2]
-    result = results.recorded_result(claim.id)
+    result = recorded_results.recorded_result(claim.id)
     if result is None:
         return [f"{place}: {claim.title}", "not measured", "-"]
     verdict = result.verdict(claim)

@@ -29,7 +29,7 @@ from dpmf_core.base.settings import settings as server_settings
 from dpmf_core.data import PartitionedRatings
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs import data_access
-from dpmf_core.testing.worlds import low_rank, world
+from dpmf_core.testing.rating_worlds import low_rank, world
 from tests.support import engines
 
 # the same examples each time; one may take any time on a machine that does other work

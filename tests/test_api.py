@@ -27,7 +27,7 @@ from dpmf_core.algorithms import REGISTRY
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.accounts import LEDGER
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 
 pytestmark = pytest.mark.usefixtures("data_folder")
 

@@ -9,7 +9,7 @@ import dpmf
 from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.runs.commands import fit_keywords
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 
 pytestmark = pytest.mark.usefixtures("data_folder")
 WORLD = low_rank(n_users=200)

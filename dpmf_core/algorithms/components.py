@@ -54,7 +54,7 @@ class Components(Model):
 
     def personal(self, samples: Samples) -> Own:
         """Every unit's own side, in units of its norm: a row is about norm x (h basis + r)."""
-        from dpmf_core.kernels import components as kernel  # loaded when first needed
+        from dpmf_core.kernels import nmf_loops as kernel  # loaded when first needed
 
         if self.threshold is not None:
             X = dense(samples)
@@ -68,7 +68,7 @@ class Components(Model):
 
 def coefficients(X: Matrix, basis: Array, start: Array | None = None) -> Array:
     """Non-negative least squares of rows of norm at most 1 on the basis, float64 (n, K)."""
-    from dpmf_core.kernels import components as kernel
+    from dpmf_core.kernels import nmf_loops as kernel
 
     W = basis.astype(np.float64)
     # a row's products are exact, so its digits do not depend on the number of rows

@@ -21,7 +21,7 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.kernels.rows import shuffled_range
+from dpmf_core.kernels.rating_loops import shuffled_range
 from dpmf_core.privacy import Guarantee, Status
 
 START = 0.42  # standard deviation of a starting component, times sqrt(d)

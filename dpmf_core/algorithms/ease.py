@@ -26,7 +26,7 @@ from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.kernels.moments import second_moment
+from dpmf_core.kernels.sparse_moments import second_moment
 
 DAMPING = 5.0  # pseudo-count of the offsets of ratings
 MOST_SCORES = 4_000_000  # held together: 32 MB

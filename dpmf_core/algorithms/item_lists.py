@@ -20,7 +20,7 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, on_grid
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.kernels.rows import segment_sums
+from dpmf_core.kernels.rating_loops import segment_sums
 
 LEAST_SIGNAL = 300.0  # n mu below which counts alone make better lists
 # share of a row's squared norm along popularity: .07 in the cinema, .2 in MovieLens 1M

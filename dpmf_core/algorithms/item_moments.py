@@ -20,7 +20,7 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.kernels.moments import add_second_moment, mirrored, second_moment
+from dpmf_core.kernels.sparse_moments import add_second_moment, mirrored, second_moment
 from dpmf_core.privacy import Budget
 
 RowBound = Literal["2L", "L"]

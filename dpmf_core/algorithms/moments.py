@@ -12,7 +12,7 @@ import numpy as np
 from dpmf_core.algorithms.nmf import unit_components
 from dpmf_core.base.arrays import Array
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.kernels import components as kernel
+from dpmf_core.kernels import nmf_loops as kernel
 
 EDGE = 1.0  # in units of the noise's largest eigenvalue; what is below looks like noise
 CANDIDATES = 12  # numbers of leading axes to try

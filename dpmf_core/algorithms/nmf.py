@@ -19,7 +19,7 @@ from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Held, OpenCurator
 from dpmf_core.data.samples import Matrix
-from dpmf_core.kernels import components as kernel
+from dpmf_core.kernels import nmf_loops as kernel
 
 MOST_FEATURES = (
     4_000  # of a second moment that is held if the rows are not in one memory

@@ -29,7 +29,7 @@ from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import moments
 from dpmf_core.kernels import descent as kernel
-from dpmf_core.kernels.rows import shuffled_range
+from dpmf_core.kernels.rating_loops import shuffled_range
 
 MovedItems = Literal["new", "rated", "shared"]
 NOT_HELD = np.zeros((0, 0), np.float32)

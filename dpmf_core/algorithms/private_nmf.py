@@ -29,7 +29,7 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Curator, Held, OpenCurator, Statistic
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.kernels import components as kernel
+from dpmf_core.kernels import nmf_loops as kernel
 from dpmf_core.privacy import (
     Budget,
     Calibration,

@@ -49,7 +49,7 @@ from dpmf_core.curator import (
 )
 from dpmf_core.curator.grid import grid_step
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.kernels.moments import add_second_moment, mirrored
+from dpmf_core.kernels.sparse_moments import add_second_moment, mirrored
 from dpmf_core.privacy import Budget, Event, Repeat
 
 

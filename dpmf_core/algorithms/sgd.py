@@ -26,7 +26,7 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.descent import biased_epoch
-from dpmf_core.kernels.rows import shuffled_range
+from dpmf_core.kernels.rating_loops import shuffled_range
 
 NOTHING_HELD = np.zeros((0, 0), np.float32)
 

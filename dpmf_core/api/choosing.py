@@ -26,12 +26,12 @@ from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.record import Summary, summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.tuning.choosing import asking, documents
+from dpmf_core.runs.tuning.choosing import asking, finding_documents
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.measured_trainings import USUAL_EPSILON, AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.question import FEW
-from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, AnswerStep
 
 
 @dataclass(frozen=True)
@@ -185,11 +185,11 @@ class Choice:
 
     def report(self) -> str:
         """The answer as an HTML page."""
-        return documents.report(self.finding)
+        return finding_documents.report(self.finding)
 
     def notebook(self) -> str:
         """A notebook, as JSON, that finds and trains the answer again."""
-        return documents.notebook(self.finding)
+        return finding_documents.notebook(self.finding)
 
     # -- on private data ---------------------------------------------------------------------------
 

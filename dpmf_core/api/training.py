@@ -209,7 +209,7 @@ def _spread_over(
             " memory. Store them in partitions first: `datasets import NAME PATH --partitioned`."
         )
     from dpmf_core.jobs.partition_pools import LOCAL
-    from dpmf_core.jobs.partitions import spread
+    from dpmf_core.jobs.partition_sums import spread
 
     return spread(data, algorithm, way if isinstance(way, str) else LOCAL)
 

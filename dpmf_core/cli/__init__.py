@@ -27,11 +27,11 @@ EXIT_INTERRUPT = 130
 # by name: the place of a command, which is loaded when it runs, and its help in one line
 PLACES = {
     "account": (
-        "accounting:account",
+        "accounting_commands:account",
         "Compute what releases cost together, or the noise for a budget, without data.",
     ),
     "algorithms": (
-        "data:algorithms",
+        "data_command:algorithms",
         "List the algorithms, their sources, guarantees and parameters.",
     ),
     "app": (
@@ -39,31 +39,34 @@ PLACES = {
         "Serve the dashboard on this machine and open it in the browser.",
     ),
     "audit": (
-        "audit:audit",
+        "audit_command:audit",
         "Attack an algorithm and print the measured epsilon next to the proven one.",
     ),
     "check": (
-        "data:check",
+        "data_command:check",
         "Read data and report what was left out, changed, recognised and assumed.",
     ),
-    "choose": ("choosing:choose", "Find a proven private algorithm and an epsilon."),
+    "choose": (
+        "choose_command:choose",
+        "Find a proven private algorithm and an epsilon.",
+    ),
     "datasets": (
-        "data:datasets",
+        "data_command:datasets",
         "List data sets: licence, size, and whether they are on this machine.",
     ),
-    "fit": ("runs:fit", "Train one model on all cores and store the run."),
+    "fit": ("run_commands:fit", "Train one model on all cores and store the run."),
     "papers": (
-        "papers:papers",
+        "paper_commands:papers",
         "List the claims of the source papers and their verdicts.",
     ),
     "runs": ("run_store:runs", "List and manage the stored runs."),
     "spent": (
-        "accounts:total_spent",
+        "account_commands:total_spent",
         "Show what was drawn from private data, as one epsilon.",
     ),
-    "sweep": ("runs:sweep", "Compute many runs in worker processes."),
+    "sweep": ("run_commands:sweep", "Compute many runs in worker processes."),
     "tune": (
-        "tuning:tune",
+        "tune_command:tune",
         "Search over parameters by validation ratings, and test the best.",
     ),
 }

@@ -9,7 +9,7 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
-from dpmf_core.cli.options import Decorator, combined
+from dpmf_core.cli.shared_options import Decorator, combined
 from dpmf_core.data.addresses import address_of
 from dpmf_core.data.facts import FACTS, ITEM_TABLE
 from dpmf_core.data.report import Report

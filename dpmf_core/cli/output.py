@@ -4,9 +4,9 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from dpmf_core.base.text_tables import minute as minute
-from dpmf_core.base.text_tables import number as number
-from dpmf_core.base.text_tables import table as table
+from dpmf_core.base.plain_tables import minute as minute
+from dpmf_core.base.plain_tables import number as number
+from dpmf_core.base.plain_tables import table as table
 
 if TYPE_CHECKING:
     from dpmf_core.runs.privacy_record import PrivacyRecord

@@ -13,7 +13,7 @@ from dpmf_core.base import interrupts
 from dpmf_core.base.errors import BadInput, checked, closest
 from dpmf_core.cli import output
 from dpmf_core.cli.data_options import on_data
-from dpmf_core.cli.options import (
+from dpmf_core.cli.shared_options import (
     Decorator,
     Options,
     combined,

@@ -10,7 +10,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import write_whole
 from dpmf_core.base.program import program
 from dpmf_core.cli import output
-from dpmf_core.cli.completion import complete_run
+from dpmf_core.cli.shell_completion import complete_run
 from dpmf_core.data.addresses import file_of
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import permissions, reports

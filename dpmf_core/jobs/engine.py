@@ -29,7 +29,7 @@ from dpmf_core.jobs.job import (
 )
 from dpmf_core.jobs.machine import Limits
 from dpmf_core.jobs.queue import Queue
-from dpmf_core.jobs.results import KnownRuns, Opener
+from dpmf_core.jobs.ready_results import KnownRuns, Opener
 from dpmf_core.jobs.worker import Worker, WorkerThread
 from dpmf_core.runs import data_access, specification
 from dpmf_core.runs.record import Run

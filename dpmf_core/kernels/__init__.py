@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from dpmf_core.kernels.normal_equations import right_sides as right_sides
     from dpmf_core.kernels.normal_equations import weighted_grams as weighted_grams
     from dpmf_core.kernels.posterior import draw_rows as draw_rows
-    from dpmf_core.kernels.rows import error_sums as error_sums
-    from dpmf_core.kernels.rows import predict_pairs as predict_pairs
-    from dpmf_core.kernels.rows import predict_ratings as predict_ratings
-    from dpmf_core.kernels.rows import residuals as residuals
-    from dpmf_core.kernels.rows import round_towards_zero as round_towards_zero
-    from dpmf_core.kernels.rows import segment_sums as segment_sums
+    from dpmf_core.kernels.rating_loops import error_sums as error_sums
+    from dpmf_core.kernels.rating_loops import predict_pairs as predict_pairs
+    from dpmf_core.kernels.rating_loops import predict_ratings as predict_ratings
+    from dpmf_core.kernels.rating_loops import residuals as residuals
+    from dpmf_core.kernels.rating_loops import round_towards_zero as round_towards_zero
+    from dpmf_core.kernels.rating_loops import segment_sums as segment_sums
 
 # the module of each compiled name
 PLACES = {
@@ -33,7 +33,7 @@ PLACES = {
         "lists": ("best_unseen", "best_unseen_products"),
         "normal_equations": ("right_sides", "weighted_grams"),
         "posterior": ("draw_rows",),
-        "rows": (
+        "rating_loops": (
             "predict_pairs",
             "predict_ratings",
             "residuals",

@@ -11,7 +11,7 @@ from typing import Any, Self
 from dpmf_core.data.catalogue import DatasetFacts, Entry, catalogue
 from dpmf_core.evaluation.registry import find
 from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Results
-from dpmf_core.papers.rows import clauses_of
+from dpmf_core.papers.compared_figures import clauses_of
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.record import Run, RunRecord, value_of

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dpmf_core.base.text_tables import minute, number, table
+from dpmf_core.base.plain_tables import minute, number, table
 from dpmf_core.privacy.budget import Budget
 from dpmf_core.privacy.formatting import epsilon_in_full
 from dpmf_core.privacy.odometer import AccountLine, Total

@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from dpmf_core.base.text_tables import table
+from dpmf_core.base.plain_tables import table
 from dpmf_core.privacy import (
     VALUE,
     Budget,

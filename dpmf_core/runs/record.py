@@ -20,7 +20,7 @@ import numpy.typing as npt
 from pydantic import SerializerFunctionWrapHandler, model_serializer
 
 from dpmf_core import __version__, algorithms
-from dpmf_core.base.text_tables import number, table
+from dpmf_core.base.plain_tables import number, table
 from dpmf_core.data.addresses import file_of
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import PartitionedRatings

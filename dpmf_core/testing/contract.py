@@ -27,7 +27,7 @@ from dpmf_core.privacy import Budget, Relation, calibrate, normal_form
 from dpmf_core.privacy.accounting import epsilon
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import Home, homes_of
-from dpmf_core.testing.parameters import corners
+from dpmf_core.testing.parameter_sets import corners
 from dpmf_core.testing.probes import blind, record
 
 Case = tuple[type[Algorithm], Home]

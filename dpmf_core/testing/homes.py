@@ -17,11 +17,11 @@ from dpmf_core.algorithms import REGISTRY, Algorithm
 from dpmf_core.algorithms.parameters import UNCLIPPED
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
-from dpmf_core.testing import sample_worlds, worlds
+from dpmf_core.testing import rating_worlds, sample_worlds
 
 Data = Any
-LOW, HIGH = worlds.BOUNDS
-EVERY_ITEM = list(range(worlds.N_ITEMS))
+LOW, HIGH = rating_worlds.BOUNDS
+EVERY_ITEM = list(range(rating_worlds.N_ITEMS))
 # as far from its own mean as a row can be
 TORN = [LOW if item % 2 else HIGH for item in EVERY_ITEM]
 
@@ -30,25 +30,25 @@ class OfRatings:
     """Small worlds of ratings."""
 
     name = "ratings"
-    empty = worlds.EMPTY
-    heavy = worlds.HEAVY
+    empty = rating_worlds.EMPTY
+    heavy = rating_worlds.HEAVY
     worst: ClassVar[dict[str, tuple[list[int], list[float]]]] = {
-        "loves everything": (EVERY_ITEM, [HIGH] * worlds.N_ITEMS),
-        "hates everything": (EVERY_ITEM, [LOW] * worlds.N_ITEMS),
+        "loves everything": (EVERY_ITEM, [HIGH] * rating_worlds.N_ITEMS),
+        "hates everything": (EVERY_ITEM, [LOW] * rating_worlds.N_ITEMS),
         "torn": (EVERY_ITEM, TORN),
         "torn the other way": (EVERY_ITEM, TORN[1:] + TORN[:1]),
-        "one rating": ([worlds.N_ITEMS - 1], [LOW]),
-        "two at the ends": ([0, worlds.N_ITEMS - 1], [LOW, HIGH]),
-        "two at the other ends": ([0, worlds.N_ITEMS - 1], [HIGH, LOW]),
-        "indifferent": (EVERY_ITEM, [(LOW + HIGH) / 2] * worlds.N_ITEMS),
+        "one rating": ([rating_worlds.N_ITEMS - 1], [LOW]),
+        "two at the ends": ([0, rating_worlds.N_ITEMS - 1], [LOW, HIGH]),
+        "two at the other ends": ([0, rating_worlds.N_ITEMS - 1], [HIGH, LOW]),
+        "indifferent": (EVERY_ITEM, [(LOW + HIGH) / 2] * rating_worlds.N_ITEMS),
         "duplicated and out of range": ([1, 1, 2, 2, 7], [1e9, LOW, -1e9, HIGH, 99.0]),
     }
 
     def world(self, seed: int = 0, skew: float = 1.0) -> Ratings:
-        return worlds.world(seed, skew=skew)
+        return rating_worlds.world(seed, skew=skew)
 
     def nobody(self) -> Ratings:
-        return worlds.of({})
+        return rating_worlds.of({})
 
     def lone(self) -> Ratings:
         return Ratings.of(
@@ -66,16 +66,18 @@ class OfRatings:
         yield self.world(11, skew=0.0)
         yield self.world(12, skew=3.0)
         yield self.nobody()
-        yield worlds.of({0: ([worlds.N_ITEMS - 1], [LOW])})
-        yield worlds.of(
-            dict.fromkeys(range(worlds.N_USERS), self.worst["loves everything"])
+        yield rating_worlds.of({0: ([rating_worlds.N_ITEMS - 1], [LOW])})
+        yield rating_worlds.of(
+            dict.fromkeys(range(rating_worlds.N_USERS), self.worst["loves everything"])
         )
         duplicated = self.worst["duplicated and out of range"]
-        yield worlds.of(dict.fromkeys(range(0, worlds.N_USERS, 3), duplicated))
+        yield rating_worlds.of(
+            dict.fromkeys(range(0, rating_worlds.N_USERS, 3), duplicated)
+        )
 
     def neighbours(self, data: Ratings) -> Iterator[tuple[str, Ratings, Ratings]]:
         present = np.unique(data.users)
-        with_row = worlds.with_row
+        with_row = rating_worlds.with_row
         for user in (self.heavy, present[0], present[-1], present[len(present) // 2]):
             yield "remove", data, with_row(data, int(user), [], [])
         for items, values in self.worst.values():
@@ -93,18 +95,20 @@ class OfRatings:
         yield "replace", data, with_row(data, self.heavy, *self.worst["torn"])
 
     def adversaries(self) -> Ratings:
-        return worlds.of(dict(enumerate(self.worst.values())), n_users=len(self.worst))
+        return rating_worlds.of(
+            dict(enumerate(self.worst.values())), n_users=len(self.worst)
+        )
 
     def crowd(self) -> Ratings:
-        users = set(range(worlds.N_USERS)) - set(self.empty)
-        return worlds.of(dict.fromkeys(sorted(users), (EVERY_ITEM, TORN)))
+        users = set(range(rating_worlds.N_USERS)) - set(self.empty)
+        return rating_worlds.of(dict.fromkeys(sorted(users), (EVERY_ITEM, TORN)))
 
     def others(self, unit: int) -> Ratings:
-        raw = worlds.rows(99, skew=0.0)
+        raw = rating_worlds.rows(99, skew=0.0)
         raw.pop(unit, None)
-        if unit in (rows := worlds.rows()):
+        if unit in (rows := rating_worlds.rows()):
             raw[unit] = rows[unit]
-        return worlds.of(raw)
+        return rating_worlds.of(raw)
 
     def own_row(self, model: Any, data: Ratings, unit: int) -> tuple[Any, ...]:
         return tuple(np.asarray(side[unit]) for side in self.own_rows(model, data))

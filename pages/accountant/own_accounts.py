@@ -9,7 +9,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dpmf_core.base.errors import BadInput
 from pages.kit import sidebar
 from pages.kit.base import data_sets, safe_text
-from pages.kit.privacy import odometer
+from pages.kit.privacy import account_summary
 
 
 def draw_with(draw_view: Callable[[DeltaGenerator], None]) -> None:
@@ -56,4 +56,6 @@ def _draw_accounts(entries: list[Any]) -> None:
     )
     for entry in entries:
         key = f"account.{data_sets.name_in_keys(entry.id)}"
-        odometer.panel(entry.id, key, entry.shape().n_units, title=str(entry.title))
+        account_summary.panel(
+            entry.id, key, entry.shape().n_units, title=str(entry.title)
+        )

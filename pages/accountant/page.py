@@ -25,7 +25,7 @@ from pages.kit.controls.session_widgets import (
     write_to_address,
 )
 from pages.kit.controls.sidebar_values import SidebarChoice
-from pages.kit.privacy import odometer
+from pages.kit.privacy import account_summary
 from pages.kit.running import epsilon_grid
 
 PRIVATE = (
@@ -101,7 +101,7 @@ def _draw_decision(choice: SidebarChoice, each: float, times: int) -> None:
     )
     if not planned.covered:
         return
-    decision = odometer.decision_about(choice.entry.id, [planned])
+    decision = account_summary.decision_about(choice.entry.id, [planned])
     st.write(
         linked(
             f"{decision.cost}. {decision.certainty.words()} {decision.not_counted}".rstrip()

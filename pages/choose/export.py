@@ -19,18 +19,18 @@ from dpmf_core.runs.planning import charges_of
 from dpmf_core.runs.publishing import saving
 from dpmf_core.runs.record import ItemNames, Run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.finding import MODEL, Finding
+from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
 from dpmf_core.teaching.glossary import linked
 from dpmf_datasets import session_files
-from pages.choose import controls
-from pages.choose.controls import Inquiry
-from pages.choose.figures import draw_figure
+from pages.choose import question_controls
+from pages.choose.answer_figures import draw_figure
+from pages.choose.question_controls import Inquiry
 from pages.kit import sidebar
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.base.exports import draw_files
 from pages.kit.controls import forms, sidebar_values
-from pages.kit.privacy import odometer, purchases
+from pages.kit.privacy import account_summary, purchases
 from pages.kit.running import time_estimate
 from pages.kit.running.runs import ask, queue, request_at
 
@@ -146,14 +146,14 @@ def draw(find: Find) -> None:
     find
         Gives the answer to a question, or draws its progress.
     """
-    if controls.is_file_missing():
+    if question_controls.is_file_missing():
         st.title("There is nothing to export", anchor=False)
-        controls.draw_missing_file()
+        question_controls.draw_missing_file()
         return
     tuned = _of_tune(sidebar_values.chosen_entry())
     # read from the address before it is written
-    current = controls.current(controls.inquiry())
-    controls.write_to_address()
+    current = question_controls.current(question_controls.inquiry())
+    question_controls.write_to_address()
     exports = _exports(tuned, current, find)
     if exports is None:
         return
@@ -210,7 +210,7 @@ def _write_to_address(which: str, export: Export) -> None:
         sidebar_values.write_to_address()
     method = export.run.algorithm
     forms.write_to_address(method, export.run.parameters)
-    texts = controls.address() | {"algorithm": None, "export": which}
+    texts = question_controls.address() | {"algorithm": None, "export": which}
     if which == TUNED:
         texts["algorithm"] = method
     links.put_in_address(texts)
@@ -268,7 +268,9 @@ def _draw_training(export: Export) -> Export:
     if not export.entry.public:
         waits = request_at(PLACE).busy
         with st.container(key="export.account"):
-            odometer.panel(export.entry.id, PLACE, export.entry.n_users, awaits=waits)
+            account_summary.panel(
+                export.entry.id, PLACE, export.entry.n_users, awaits=waits
+            )
     return export
 
 
@@ -293,7 +295,9 @@ def _draw_button(export: Export) -> None:
     works = [export.run]
     account = purchases.draw_button("export.train", title, works, _request, (works,))
     if account is not None:
-        st.caption(safe_text.escape(odometer.terms(account.after(charges_of(works)))))
+        st.caption(
+            safe_text.escape(account_summary.terms(account.after(charges_of(works))))
+        )
     st.caption(f"**Training is another release from your data.** {words}")
 
 
@@ -302,7 +306,7 @@ def _draw_model(run: Run, export: Export) -> None:
     if record.public:
         st.write(linked(f"**Trained on all ratings**, with {record.loss}."))
     else:
-        decision = odometer.decision_about(export.entry.id, ())
+        decision = account_summary.decision_about(export.entry.id, ())
         words = f"**Trained on all ratings.** Drawn from your data so far: **{decision.cost}**."
         if export.finding is None:  # its summary says the rest
             words += f" {decision.certainty.words()} {decision.not_counted}"

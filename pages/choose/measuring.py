@@ -10,15 +10,15 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.measured_fall import LEAST, MOST
 from dpmf_core.runs.measured_training import MeasuredTraining
 from dpmf_core.runs.specification import DataSpec
+from dpmf_core.runs.tuning.choosing.measured_trainings import USUAL_EPSILON, AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.question import LARGEST_SPEND, Question
-from dpmf_core.runs.tuning.choosing.steps import USUAL_EPSILON, AnswerStep
 from dpmf_core.teaching.glossary import linked
-from pages.choose.controls import press
+from pages.choose.question_controls import press
 from pages.kit.base import safe_text
 from pages.kit.controls import sidebar_values
 from pages.kit.controls.session_widgets import number_within
-from pages.kit.privacy import odometer, purchases
+from pages.kit.privacy import account_summary, purchases
 from pages.kit.running.runs import ask, request_at
 
 # in the session: the measured trainings that were requested, by data set
@@ -133,4 +133,4 @@ def _draw_request(
         "choose.measure", title, [work], _request, (training, entry)
     )
     if account is not None:
-        st.caption(safe_text.escape(odometer.terms(account.after(work.charges))))
+        st.caption(safe_text.escape(account_summary.terms(account.after(work.charges))))

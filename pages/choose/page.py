@@ -18,6 +18,7 @@ from dpmf_core.runs.record import summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.answer import find as find_answer
+from dpmf_core.runs.tuning.choosing.declared_worlds import UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import (
     TRIALS,
@@ -26,16 +27,15 @@ from dpmf_core.runs.tuning.choosing.private_finding import (
 )
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
 from dpmf_core.runs.tuning.choosing.question import MANY, QuestionRuns
-from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
-from pages.choose import controls, export, measuring
-from pages.choose.controls import Inquiry
-from pages.choose.figures import draw_figure
+from pages.choose import export, measuring, question_controls
+from pages.choose.answer_figures import draw_figure
+from pages.choose.question_controls import Inquiry
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.base.page_table import BY_ID
 from pages.kit.controls import forms
-from pages.kit.privacy import observers, odometer, purchases
+from pages.kit.privacy import account_summary, observer_diagram, purchases
 from pages.kit.running import time_estimate
 from pages.kit.running.epsilon_grid import WINNERS
 from pages.kit.running.runs import ask, queue, request_at
@@ -59,7 +59,7 @@ def draw_button(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> None:
         type="primary",
         key="choose.go",
         width="stretch",
-        on_click=controls.press,
+        on_click=question_controls.press,
         args=(False,),
     )
     n_epsilons = len(inquiry.question.epsilons)
@@ -78,15 +78,15 @@ def draw_button(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> None:
 
 def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry | None:
     """The question to answer: the one asked last, or the current one if it needs no runs."""
-    in_full = st.session_state.get(controls.BUTTON_KEY)
+    in_full = st.session_state.get(question_controls.BUTTON_KEY)
     # deleted last: Streamlit may end this script at each access
     if in_full is not None:
         if in_full:
-            st.session_state[controls.INQUIRY] = inquiry.in_full()
+            st.session_state[question_controls.INQUIRY] = inquiry.in_full()
         else:
-            st.session_state[controls.INQUIRY] = inquiry
-        del st.session_state[controls.BUTTON_KEY]
-    current = controls.current(inquiry)
+            st.session_state[question_controls.INQUIRY] = inquiry
+        del st.session_state[question_controls.BUTTON_KEY]
+    current = question_controls.current(inquiry)
     if current is None:
         return None
     if set(runs.specs) <= set(current.runs().specs):
@@ -94,7 +94,7 @@ def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry |
             current = inquiry.in_full()
         else:
             current = inquiry
-        st.session_state[controls.INQUIRY] = current
+        st.session_state[question_controls.INQUIRY] = current
     return current
 
 
@@ -104,7 +104,7 @@ def find(inquiry: Inquiry) -> Finding | None:
     if finding is None or not finding.algorithm:
         return finding
     method = finding.algorithm
-    st.session_state[controls.METHOD] = (inquiry.entry.id, method)
+    st.session_state[question_controls.METHOD] = (inquiry.entry.id, method)
     forms.read_address(method)
     parameters = forms.set_parameters(method)
     forms.write_to_address(method, parameters)
@@ -260,7 +260,7 @@ def draw_check(finding: PrivateFinding, entry: Any) -> None:
         st.rerun()
     with total:  # after the request, which enters the account
         waits = finding.selection is None and request_at("choose.own").busy
-        odometer.panel(entry.id, "choose", entry.n_users, awaits=waits)
+        account_summary.panel(entry.id, "choose", entry.n_users, awaits=waits)
 
 
 def _select(spec: PrivateSelection) -> None:
@@ -298,7 +298,10 @@ def draw_answer(inquiry: Inquiry, finding: Finding) -> None:
             "explore": "Explore it",
         }
         links.draw_ways(
-            "choose.next", ways, partial(use, finding, inquiry.entry), controls.go
+            "choose.next",
+            ways,
+            partial(use, finding, inquiry.entry),
+            question_controls.go,
         )
 
 
@@ -315,18 +318,18 @@ def draw_refinement(full: Inquiry) -> None:
         "Refine",
         key="choose.refine",
         width="stretch",
-        on_click=controls.press,
+        on_click=question_controls.press,
         args=(True,),
     )
 
 
 def draw_answer_step() -> None:
-    if controls.is_file_missing():
-        controls.draw_missing_file()
+    if question_controls.is_file_missing():
+        question_controls.draw_missing_file()
     head = st.container()
     below = st.container(border=True)
     with below:
-        inquiry = controls.draw()
+        inquiry = question_controls.draw()
         current = None
         if inquiry is None:
             st.info("Say about how many ratings a person gives to continue.")
@@ -334,7 +337,7 @@ def draw_answer_step() -> None:
             runs = inquiry.runs()
             draw_button(inquiry, runs)
             current = asked_inquiry(inquiry, runs)
-    controls.write_to_address()
+    question_controls.write_to_address()
     if current is None or inquiry is None:
         head.title("Which method, at which ε?", anchor=False)
         head.write(
@@ -354,10 +357,10 @@ def draw_answer_step() -> None:
             draw_check(finding, current.entry)
         if inquiry not in (current, current.in_full(False)):
             st.info("The question below has changed. Press the button to answer it.")
-    observers.draw_folded(observers.USERS)
+    observer_diagram.draw_folded(observer_diagram.USERS)
 
 
-controls.prepare()
+question_controls.prepare()
 if st.query_params.get("step") == BY_ID["take-away"].view:
     export.draw(find)
 else:

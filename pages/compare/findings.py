@@ -32,7 +32,7 @@ from dpmf_core.runs.references import best_known
 from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import rows
-from pages.compare.controls import ALWAYS, CompareQuestion
+from pages.compare.comparison_controls import ALWAYS, CompareQuestion
 from pages.kit.base import safe_text
 from pages.kit.base.exports import draw_files
 from pages.kit.figures import charts, sweep_charts

@@ -7,11 +7,11 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
-from pages.compare import controls, findings
-from pages.compare.controls import CompareQuestion
+from pages.compare import comparison_controls, findings
+from pages.compare.comparison_controls import CompareQuestion
 from pages.kit import sidebar
 from pages.kit.base import data_sets, links
-from pages.kit.privacy import observers, purchases
+from pages.kit.privacy import observer_diagram, purchases
 from pages.kit.running import epsilon_grid
 from pages.kit.running.runs import AT_ONCE, ask, note_shipped
 
@@ -58,7 +58,7 @@ def draw_comparison(
     metric = question.metric
     if runs:
         with switches:
-            metric = controls.ask_measure(runs, metric)
+            metric = comparison_controls.ask_measure(runs, metric)
     judgement = Draws.of_runs(question.points, runs).by(metric)
     with words:
         draw_headline(judgement, bool(runs))
@@ -66,7 +66,7 @@ def draw_comparison(
         of_shares = False
         if judgement.is_sharing_worth and len(question.sweep.grid) < 2:
             with switches:
-                of_shares = controls.ask_of_shares(metric)
+                of_shares = comparison_controls.ask_of_shares(metric)
         findings.draw_figure(question, judgement, switches, of_shares)
         note_shipped([point.spec for point in question.points])
     return judgement
@@ -76,7 +76,7 @@ def main() -> None:
     head = st.container()
     with st.expander("What is compared", expanded=True):
         try:
-            question = controls.draw(sidebar.choice())
+            question = comparison_controls.draw(sidebar.choice())
         except BadInput:
             head.title(findings.QUESTION)
             raise
@@ -84,7 +84,7 @@ def main() -> None:
         words = st.container()
         runs = request_runs(question)
         judgement = draw_comparison(question, runs, words)
-        observers.draw_folded(observers.USERS)
+        observer_diagram.draw_folded(observer_diagram.USERS)
     if runs:
         for line in findings.weak_references(judgement):
             st.warning(line)

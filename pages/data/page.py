@@ -10,7 +10,7 @@ from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import WHOSE, settings
 from dpmf_core.runs import permissions
-from pages.choose import controls
+from pages.choose import question_controls
 from pages.data import ratings_form, samples_form, session_data, uploaded_data
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.base.data_sets import session_key
@@ -64,8 +64,8 @@ FITS = {
 
 
 def main() -> None:
-    controls.prepare()
-    controls.write_to_address()
+    question_controls.prepare()
+    question_controls.write_to_address()
     st.title("Which data?", anchor=False)
     choice = st.container()
     st.header("Bring your own", anchor=False)
@@ -119,7 +119,7 @@ def draw_choice() -> None:
     )
     with right:
         links.to("choose", "Next: the question", {})
-    controls.draw_unread(
+    question_controls.draw_unread(
         data_sets.find(now), "Answer the questions below to use it instead."
     )
 

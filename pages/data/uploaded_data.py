@@ -12,7 +12,7 @@ from dpmf_core.data.report import Report
 from dpmf_datasets.readers.ratings_tables import LABELS
 from pages.data import session_data
 from pages.kit.base import data_sets, links, safe_text
-from pages.kit.privacy import odometer
+from pages.kit.privacy import account_summary
 from pages.server import upload_quota
 
 ENDINGS = ["csv", "tsv", "txt", "parquet", "gz", "zip"]  # of item tables
@@ -49,7 +49,7 @@ def _draw_one(entry: Any) -> None:
         _draw_report(record.report)
     kind = entry.holds
     links.draw_ways(f"data.next.{name}", NEXT[kind], partial(data_sets.choose, entry))
-    odometer.panel(entry.id, f"data.{name}", entry.shape().n_units)
+    account_summary.panel(entry.id, f"data.{name}", entry.shape().n_units)
     st.caption(
         "This total is deleted with the file, but releases cannot be undone: if you upload the file"
         " again, add it to the new total."

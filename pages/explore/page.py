@@ -40,7 +40,7 @@ from pages.kit.controls.session_widgets import bind
 from pages.kit.controls.sidebar_values import SidebarChoice, put
 from pages.kit.figures import comparison_charts, payers
 from pages.kit.first_views import first_view
-from pages.kit.privacy import observers, privacy_card, purchases
+from pages.kit.privacy import observer_diagram, privacy_card, purchases
 from pages.kit.running import epsilon_grid
 from pages.kit.running.runs import ask, note_shipped
 
@@ -297,7 +297,7 @@ def draw_below(explored: ExploredRun, runs: dict[str, Run]) -> None:
                 "explore.meaning",
             )
         drawing.let_answers_pass()
-    observers.draw_folded(observers.design_of(explored.choice.algorithm))
+    observer_diagram.draw_folded(observer_diagram.design_of(explored.choice.algorithm))
     if MAIN in runs:
         drawing.let_answers_pass()
         with st.expander("Export"):

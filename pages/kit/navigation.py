@@ -13,8 +13,8 @@ from pages.kit.base import data_sets, drawing, lesson, links, page_table, safe_t
 from pages.kit.lessons import lesson_heading, lesson_maker, room
 from pages.kit.running.runs import following
 from pages.server import sessions, visitor
-from pages.server.addresses import UNKNOWN_PAGE
 from pages.server.doors import login_described
+from pages.server.page_addresses import UNKNOWN_PAGE
 
 PRODUCT = "dpmf: what privacy costs"
 # the title of refused pages

@@ -39,7 +39,7 @@ from pages.kit.controls.sidebar_values import (
     usual_delta,
     value,
 )
-from pages.kit.privacy import odometer
+from pages.kit.privacy import account_summary
 from pages.kit.running import epsilon_grid
 
 UNKNOWN_DELTA = 1e-6  # if 1/(10 n) would reveal the number of rows
@@ -86,7 +86,7 @@ def _draw_widgets(unused: Collection[str]) -> None:
     _describe_data(entry)
     units = entry.shape().n_units
     if not entry.public:
-        odometer.panel(entry.id, "sidebar", units)
+        account_summary.panel(entry.id, "sidebar", units)
     draw_widget("algorithm")
     if _is_shown("epsilon", unused):
         _epsilon(_is_fixed("epsilon"), unused)

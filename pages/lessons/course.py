@@ -6,7 +6,7 @@ from dpmf_core.teaching.lessons import LESSONS, Lesson
 from pages.kit import components
 from pages.kit.base import lesson, links, safe_text
 from pages.kit.lessons import lesson_heading, room
-from pages.lessons.steps import LAST_STEP
+from pages.lessons.lesson_steps import LAST_STEP
 
 ACROSS = 3  # cards in a row of a wide page
 # in the session, also on other pages of a sequence: what is shown, '' for the course page, and how

@@ -20,7 +20,7 @@ from dpmf_core.teaching import demonstrations, linkage, membership
 from dpmf_core.teaching.lessons import LessonPart
 from pages.kit.base import links, safe_text
 from pages.kit.figures import charts, colours, payers
-from pages.kit.privacy import observers
+from pages.kit.privacy import observer_diagram
 from pages.kit.running.runs import ask
 
 Values = dict[str, Any]
@@ -228,7 +228,7 @@ def group(part: LessonPart) -> Values:
 
 
 def joint(_part: LessonPart) -> Values:
-    observers.draw_lesson()
+    observer_diagram.draw_lesson()
     return {}
 
 

@@ -7,7 +7,7 @@ from dpmf_core.base.requesters import asker
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit.base import lesson, links
 from pages.kit.lessons import lesson_heading, room
-from pages.lessons import class_view, course, steps, teachers
+from pages.lessons import class_view, course, lesson_steps, teachers
 
 FIRST = next(iter(LESSONS))
 
@@ -67,7 +67,7 @@ def _draw_lesson(name: str) -> bool:
     course.draw_title(course_lesson.title)
     if lesson.sequence() is None:
         lesson_heading.draw_notice()
-    return steps.draw(course_lesson)
+    return lesson_steps.draw(course_lesson)
 
 
 main()

@@ -7,7 +7,7 @@ from dpmf_core.papers.erratum import Erratum, ErratumStatus
 from dpmf_core.papers.paper import Paper
 from pages.kit.base import links, safe_text
 from pages.papers import address
-from pages.papers.figures import show_quote
+from pages.papers.claim_figure import show_quote
 
 COLOURS = {
     ErratumStatus.ERROR: "orange",

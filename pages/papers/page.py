@@ -7,22 +7,35 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.program import program
-from dpmf_core.papers import results
+from dpmf_core.papers import recorded_results
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import CLAIMS, PAPERS
 from pages.kit.base import lesson, links, safe_text
-from pages.papers import address, bounds, claims, corrections, deviations, methods
+from pages.papers import (
+    address,
+    bounds_section,
+    claims_section,
+    corrections,
+    deviations_section,
+    methods_section,
+)
 
-COLUMNS = {outcome: mark.lstrip("✓✗ ") for outcome, mark in claims.MARKS.items()}
+COLUMNS = {
+    outcome: mark.lstrip("✓✗ ") for outcome, mark in claims_section.MARKS.items()
+}
 COLUMNS[Outcome.DIFFERS] = "with another result"
 SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object]]] = {
-    "claims": ("What it claims", claims.draw, lambda paper: paper.claims),
-    "method": ("Try its method", methods.draw, methods.of),
-    "deviations": ("Where ours departs", deviations.draw, deviations.of),
+    "claims": ("What it claims", claims_section.draw, lambda paper: paper.claims),
+    "method": ("Try its method", methods_section.draw, methods_section.of),
+    "deviations": (
+        "Where ours departs",
+        deviations_section.draw,
+        deviations_section.of,
+    ),
     "bounds": (
         "Its bounds and tables",
-        bounds.draw,
+        bounds_section.draw,
         lambda paper: paper.bounds or paper.tables,
     ),
     "corrections": ("What we corrected", corrections.draw, lambda paper: paper.errata),
@@ -31,7 +44,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object
 
 def outcome(claim: Claim) -> Outcome:
     """The outcome of a claim's last result."""
-    last = results.last(claim)
+    last = recorded_results.last(claim)
     if last is None:
         return Outcome.NOT_MEASURED
     return last.verdict(claim).outcome
@@ -50,7 +63,7 @@ def reasons(claims: Sequence[Claim]) -> str:
         claim for claim in claims if outcome(claim) is Outcome.CANNOT_BE_JUDGED
     ]
     never = [claim for claim in claims if outcome(claim) is Outcome.NEVER]
-    last_results = (results.last(claim) for claim in not_judged)
+    last_results = (recorded_results.last(claim) for claim in not_judged)
     on_other_data = [
         last for last in last_results if last is not None and last.stands_in
     ]

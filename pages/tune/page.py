@@ -31,7 +31,7 @@ from dpmf_core.runs.tuning.search_space import (
     outcome,
 )
 from dpmf_core.teaching.glossary import linked
-from pages.choose import controls, export
+from pages.choose import export, question_controls
 from pages.kit import sidebar
 from pages.kit.base import data_sets, drawing, links
 from pages.kit.controls import forms, sidebar_values
@@ -44,7 +44,7 @@ from pages.kit.controls.session_widgets import (
 )
 from pages.kit.controls.sidebar_values import SidebarChoice
 from pages.kit.figures.sweep_charts import parameter
-from pages.kit.privacy import odometer, purchases
+from pages.kit.privacy import account_summary, purchases
 from pages.kit.running import time_estimate
 from pages.kit.running.runs import ask, may_begin, queue
 from pages.server import sessions
@@ -382,7 +382,7 @@ def _draw_winner(
         )
     )
     training = planned_run(choice.epsilon, choice.delta)
-    decision = odometer.decision_about(choice.entry.id, [training])
+    decision = account_summary.decision_about(choice.entry.id, [training])
     st.write(
         linked(
             f"With one training of the winner at ε = {budget_text(choice.epsilon)}:"
@@ -438,7 +438,7 @@ def draw_next(choice: SidebarChoice, winner: Mapping[str, Any] | None) -> None:
 def _tuned_choice() -> SidebarChoice:
     """The session's choice; of several methods, the one that the last answer recommends."""
     choice = sidebar.choice()
-    method = controls.answered_method(choice.entry)
+    method = question_controls.answered_method(choice.entry)
     if choice.is_best and method:
         return replace(choice, algorithm=method, is_best=False)
     return choice
@@ -483,7 +483,7 @@ def draw_where(
         format_func=WHERE.__getitem__,
         required=True,
     )
-    each = controls.draw_each(own.entry)
+    each = question_controls.draw_each(own.entry)
     if way == PRIVATELY:
         # a private trial trains once
         changes = {"draws": 1, "data": own.spec().canonical().data}
@@ -496,8 +496,8 @@ def draw_where(
 
 
 def main() -> None:
-    controls.prepare()
-    controls.write_to_address()
+    question_controls.prepare()
+    question_controls.write_to_address()
     own = _tuned_choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
     head = st.container()

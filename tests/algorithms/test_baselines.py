@@ -17,7 +17,7 @@ from dpmf_core.algorithms.input_perturbation import (
     noisy_ratings,
 )
 from dpmf_core.privacy import Budget, Noise, calibrate
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from tests.fitting import fit_by_name
 from tests.support.algebra import predict
 from tests.support.dense import rated

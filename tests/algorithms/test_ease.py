@@ -8,7 +8,7 @@ from dpmf_core.algorithms.ease import DAMPING
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import NOTHING, Noise
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.algebra import predict, streams
 from tests.support.dense import dense, rated
 

@@ -15,7 +15,7 @@ from dpmf_core.algorithms.projected_gradient import (
     onto_l1_ball,
 )
 from dpmf_core.curator import Block, grid
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.fitting import trained
 from tests.support.algebra import exact_curator, shortened
 from tests.support.dense import centred, dense

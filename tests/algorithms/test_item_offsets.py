@@ -12,7 +12,7 @@ from dpmf_core.algorithms.item_offsets import NoisyCounts, SumsAndCounts, releas
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import Noise
-from dpmf_core.testing import worlds
+from dpmf_core.testing import rating_worlds
 from tests.support.algebra import exact_curator
 
 N = 4000
@@ -39,7 +39,7 @@ def sums_by_hand(data, unit, weights, offsets):
 
 @pytest.mark.parametrize("seed", range(3))
 def test_sums_are_those_of_the_definition(seed):
-    data = worlds.world()
+    data = rating_worlds.world()
     random = np.random.default_rng(seed)
     unit = data.shape.half_range / 2
     offsets = np.zeros(data.n_items)

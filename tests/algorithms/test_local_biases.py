@@ -9,7 +9,7 @@ from dpmf_core.algorithms.baselines import LocalBias, Messages, added_up
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.privacy import Budget, Gaussian, Noise, Relation, calibrate, normal_form
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.testing import worlds
+from dpmf_core.testing import rating_worlds
 from dpmf_core.testing.homes import RATINGS
 from dpmf_core.testing.probes import ask, single_units
 from tests.support.gaussian import delta_of
@@ -50,7 +50,7 @@ def test_what_is_released_is_every_message_and_nothing_else():
     for sent in messages:
         norms = np.linalg.norm(sent, axis=1)
         assert norms.max() <= 1
-        assert not norms[list(worlds.EMPTY)].any()
+        assert not norms[list(rating_worlds.EMPTY)].any()
 
 
 @pytest.mark.parametrize("relation", Relation)
@@ -79,7 +79,7 @@ def test_the_ledger_holds_two_messages_of_each_user_at_her_own_epsilon(
 
 def noise_of_the_sum(scale):
     """The measured over the theoretical deviation of the sum's noise; draws times `scale`."""
-    data = worlds.of({}, n_users=40, n_items=10_000)
+    data = rating_worlds.of({}, n_users=40, n_items=10_000)
     noise = Noise(Messages().event(0.7), np.random.SeedSequence(4))
 
     class ScaledNoiseCurator(NoisyCurator):

@@ -8,7 +8,7 @@ from scipy.optimize import nnls
 from dpmf_core.algorithms import build, curator_for
 from dpmf_core.algorithms.private_nmf import DPNMF
 from dpmf_core.data.samples import SampleShape
-from dpmf_core.kernels import components as kernel
+from dpmf_core.kernels import nmf_loops as kernel
 from dpmf_core.privacy import Budget, Calibration, Noise, Status, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES

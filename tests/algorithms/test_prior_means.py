@@ -10,7 +10,7 @@ from dpmf_core.algorithms.prior_means import AttentionMoment
 from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, normal_form
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from tests.support.algebra import exact_curator, relative
 
 RANK = 2

@@ -15,7 +15,7 @@ from dpmf_core.algorithms.refinement import (
     user_sides,
 )
 from dpmf_core.algorithms.spectral import Spectral
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from dpmf_datasets.simulated.cinema import cinema
 from dpmf_datasets.simulated.low_rank import lowrank
 from tests.fitting import trained

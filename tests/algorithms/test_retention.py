@@ -14,7 +14,7 @@ from dpmf_core.algorithms.no_retention import (
     arrival_times,
 )
 from dpmf_core.privacy import NOTHING, Noise
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.algebra import streams
 from tests.support.dense import user_means
 

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 from dpmf_core.algorithms.sgd import SGDMF
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import rmse
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.algebra import streams
 
 SURPRISE_U1 = 0.9533

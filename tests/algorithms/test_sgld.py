@@ -7,7 +7,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms.sgld import SGLD
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import Noise, PlanViolation, PosteriorSample, normal_form
-from dpmf_core.testing.worlds import low_rank, world
+from dpmf_core.testing.rating_worlds import low_rank, world
 from tests.support.algebra import streams
 from tests.support.dense import centred
 from tests.support.heard_noise import HeardNoise

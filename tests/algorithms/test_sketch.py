@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 from dpmf_core.algorithms.count_sketch import hash_keys
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 
 
 def keys(depth, seed=0):

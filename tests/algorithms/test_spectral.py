@@ -17,7 +17,7 @@ from dpmf_core.algorithms.spectral import Spectral
 from dpmf_core.algorithms.spectrum import Spectrum, column_space, least_signal
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import Budget, normal_form
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from tests.fitting import trained
 from tests.support.algebra import exact_curator, orthonormal, predict, relative
 from tests.support.dense import rated

@@ -24,9 +24,9 @@ from dpmf_core.algorithms.spectrum import (
     subspace_spectrum,
 )
 from dpmf_core.curator import Block, grid_step, on_grid
-from dpmf_core.kernels import moments
-from dpmf_core.kernels.moments import second_moment
-from dpmf_core.testing.worlds import world
+from dpmf_core.kernels import sparse_moments
+from dpmf_core.kernels.sparse_moments import second_moment
+from dpmf_core.testing.rating_worlds import world
 from tests.support.algebra import exact_curator, orthonormal, relative, shortened
 from tests.support.dense import dense
 
@@ -63,9 +63,9 @@ def test_long_rows_are_multiplied_densely_to_the_same_bits(threads, monkeypatch)
     is_rated = rng.random((500, 300)) < density
     dense = np.where(is_rated, rng.integers(-512, 513, (500, 300)), 0.0)
     indptr, items, values = rows_of(dense)
-    is_long = moments.DENSER * np.diff(indptr) ** 2 > 300**2
-    assert is_long.sum() > moments.FEW
-    assert (~is_long).sum() > moments.FEW
+    is_long = sparse_moments.DENSER * np.diff(indptr) ** 2 > 300**2
+    assert is_long.sum() > sparse_moments.FEW
+    assert (~is_long).sum() > sparse_moments.FEW
     assert np.array_equal(second_moment(indptr, items, values, 300), dense.T @ dense)
 
 

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from dpmf_core.algorithms.svd import PrivateSVD, SVDCleansing, top_directions
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.fitting import trained
 from tests.support.algebra import predict, shortened
 from tests.support.dense import centred, counts, dense, user_means

@@ -11,7 +11,7 @@ import pytest
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.privacy import Status
 from dpmf_core.testing.homes import CASES, Home, case_name
-from dpmf_core.testing.parameters import choices_of, corners, fields
+from dpmf_core.testing.parameter_sets import choices_of, corners, fields
 
 Case = tuple[type[Algorithm], Home]
 

@@ -10,9 +10,9 @@ from dpmf_core.curator.people import FileStates, rows_of, split_units
 from dpmf_core.data.partitioned import Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import FACTS, Ratings
 from dpmf_core.privacy import Noise
-from dpmf_core.testing import worlds
+from dpmf_core.testing import rating_worlds
 from dpmf_core.testing.homes import CASES, RATINGS, case_name
-from dpmf_core.testing.parameters import corners as all_corners
+from dpmf_core.testing.parameter_sets import corners as all_corners
 from dpmf_core.testing.privacy_laws import as_bits
 
 CORNERS = (
@@ -88,7 +88,7 @@ CURATOR_CASES = [case for case in CASES if proven(case)]
 
 def data_of(home):
     if home is RATINGS:
-        return worlds.low_rank(n_users=90, n_items=17)
+        return rating_worlds.low_rank(n_users=90, n_items=17)
     return home.world()
 
 

@@ -13,7 +13,7 @@ from dpmf_core.privacy import PlanViolation
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import RATINGS
 from dpmf_core.testing.probes import ask
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from tests.contract.test_blocks import check_blocks
 
 CLIP = 0.13

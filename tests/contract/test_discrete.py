@@ -7,7 +7,7 @@ from dpmf_core.privacy import DiscreteGaussian, Gaussian, normal_form
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.testing import probes
 from dpmf_core.testing.homes import CASES, case_name
-from dpmf_core.testing.parameters import corners
+from dpmf_core.testing.parameter_sets import corners
 from dpmf_core.testing.privacy_laws import (
     check_blindfold,
     check_locality,

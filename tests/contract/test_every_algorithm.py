@@ -17,7 +17,7 @@ from dpmf_core.privacy.noise import Noise
 from dpmf_core.runs import planning
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.homes import CASES, case_name
-from dpmf_core.testing.parameters import corners
+from dpmf_core.testing.parameter_sets import corners
 from dpmf_core.testing.privacy_laws import as_bits
 from dpmf_core.testing.probes import record
 from tests.contract.cases import covering, in_corners

@@ -8,7 +8,7 @@ import pytest
 from dpmf_core.privacy import Status, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import case_name
-from dpmf_core.testing.parameters import from_whole_range
+from dpmf_core.testing.parameter_sets import from_whole_range
 from tests.contract.cases import asking, in_corners, proven_private
 
 

@@ -17,9 +17,9 @@ from dpmf_core.runs.privacy_record import EpsilonRecord
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import Method, Sweep, with_open
 from dpmf_core.testing.homes import CASES, case_name
-from dpmf_core.testing.parameters import choices_of, fields
+from dpmf_core.testing.parameter_sets import choices_of, fields
 from dpmf_core.testing.probes import Recorder, fit, record
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from tests.contract.cases import covering
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}

@@ -23,7 +23,7 @@ from dpmf_core.curator import (
 from dpmf_core.curator.people import rows_of, split_units
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.testing import sample_worlds
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from tests.support.parts import in_files
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.data.item_features import ItemFeatures
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 
 GENRES = np.array(
     [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.data.partitioned import SPARE
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.parts import CountedParts, in_files
 
 

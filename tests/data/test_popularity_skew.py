@@ -3,7 +3,7 @@
 import pytest
 
 from dpmf_core.data.popularity_skew import shares
-from dpmf_core.testing.worlds import of
+from dpmf_core.testing.rating_worlds import of
 
 
 def test_a_known_skew_and_what_adaptive_sampling_makes_of_it():

@@ -13,7 +13,7 @@ from dpmf_core.data.ratings import (
     rank_within_user,
 )
 from dpmf_core.data.splits import SplitSpec, split
-from dpmf_core.testing.worlds import HEAVY, N_ITEMS, N_USERS, world
+from dpmf_core.testing.rating_worlds import HEAVY, N_ITEMS, N_USERS, world
 from tests.support.dense import rated
 
 

@@ -18,7 +18,7 @@ from dpmf_core.data.samples import (
     of_ratings,
 )
 from dpmf_core.evaluation.coherence import word_vectors
-from dpmf_core.testing import worlds
+from dpmf_core.testing import rating_worlds
 from dpmf_core.testing.sample_worlds import of, table
 from dpmf_datasets.readers.text import documents as documents_of
 
@@ -158,15 +158,15 @@ def test_contamination_is_the_sources():
 
 
 def test_ratings_become_rows_with_zeros():
-    ratings = worlds.world()
+    ratings = rating_worlds.world()
     rows = of_ratings(ratings)
-    assert rows.X.shape == (worlds.N_USERS, worlds.N_ITEMS)
+    assert rows.X.shape == (rating_worlds.N_USERS, rating_worlds.N_ITEMS)
     values = rows.X.toarray()[ratings.users, ratings.items]
     assert_array_equal(values, ratings.values)
     expected = float(ratings.values.sum())
     assert rows.X.sum() == pytest.approx(expected, rel=1e-6)
     with pytest.raises(BadInput, match="-5"):
-        of_ratings(worlds.world(bounds=(-5.0, 5.0)))
+        of_ratings(rating_worlds.world(bounds=(-5.0, 5.0)))
 
 
 @pytest.mark.parametrize("limit", [{"min_df": 2}, {"max_df": 0.9}])

@@ -9,7 +9,7 @@ import dpmf_datasets as datasets
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import held_alone
 from dpmf_core.runs import data_access
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from dpmf_datasets import partitions
 from dpmf_datasets.readers import text_tables
 from tests.support.parts import in_files

@@ -12,7 +12,7 @@ from dpmf_core.algorithms import REGISTRY
 from dpmf_core.curator import Statistic
 from dpmf_core.privacy import Status, normal_form
 from dpmf_core.testing.homes import homes_of
-from dpmf_core.testing.parameters import corners
+from dpmf_core.testing.parameter_sets import corners
 from tests.docs.markdown import DOCUMENTS, ROOT, anchor, headings, links
 
 PRIVACY = ROOT / "docs" / "PRIVACY.md"

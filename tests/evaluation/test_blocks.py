@@ -12,7 +12,7 @@ from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.evaluation import metrics
 from dpmf_core.evaluation.judges import by_partitions, by_split
 from dpmf_core.evaluation.registry import METRICS, Metric
-from dpmf_core.testing.worlds import low_rank, world
+from dpmf_core.testing.rating_worlds import low_rank, world
 from tests.contract.test_blocks import in_hashed_parts
 
 SEED = 3

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 import dpmf
 from dpmf_core.algorithms import REGISTRY, Algorithm, Recommender
 from dpmf_core.data.ratings import Ratings
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 
 WORLD = low_rank(n_users=300)
 BOUNDS = WORLD.bounds

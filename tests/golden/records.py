@@ -6,7 +6,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.privacy import Relation
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing import sample_worlds, worlds
+from dpmf_core.testing import rating_worlds, sample_worlds
 from tests.golden.files import rounded
 
 # what says when and where a run was made, what follows from the specification, and sentences
@@ -38,7 +38,7 @@ BUDGETS = {
 def records(kind: type[Algorithm]) -> dict[str, Any]:
     """By budget: a run with the parameters that the algorithm recommends."""
     if kind.task == "ratings":
-        data = worlds.low_rank()
+        data = rating_worlds.low_rank()
     else:
         data = sample_worlds.blocks()
     found: dict[str, Any] = {}

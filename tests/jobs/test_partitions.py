@@ -10,14 +10,14 @@ import pytest
 import dpmf
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.data.partitioned import ItemCounts
-from dpmf_core.jobs import partition_reading, partitions, worker
+from dpmf_core.jobs import partition_reading, partition_sums, worker
 from dpmf_core.jobs.partition_pools import WorkersLost
 from dpmf_core.jobs.partition_reading import PartialSum, WorkerRefuses, add_up
-from dpmf_core.jobs.partitions import spread
+from dpmf_core.jobs.partition_sums import spread
 from dpmf_core.jobs.worker import Worker
 from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.parts import in_files
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}
@@ -73,7 +73,7 @@ def own(tmp_path, monkeypatch):
 def pool(tmp_path, monkeypatch):
     """What `spread` takes for local processes."""
     one = PoolHere(tmp_path / "held")
-    monkeypatch.setattr(partitions, "LocalPool", lambda count, folder: one)
+    monkeypatch.setattr(partition_sums, "LocalPool", lambda count, folder: one)
     monkeypatch.setenv("DPMF_THREADS", "1")
     return one
 
@@ -126,7 +126,7 @@ def test_a_partition_that_is_counted_twice_is_never_released(own, pool, monkeypa
         places = (*partial_sum.places, 0)
         return PartialSum(places, partial_sum.total)
 
-    monkeypatch.setattr(partitions, "add_up", twice)
+    monkeypatch.setattr(partition_sums, "add_up", twice)
     with spread("own", "private-bias"), pytest.raises(RuntimeError):
         execution.run(spec("private-bias"))
 

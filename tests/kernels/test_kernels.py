@@ -363,7 +363,7 @@ def test_another_copy_of_the_same_kernels_uses_what_is_compiled(tmp_path):
 
     assert hits_and_misses(copies[0]) == ["0", "1"]
     assert hits_and_misses(copies[1]) == ["1", "0"]
-    other = copies[1] / "dpmf_core/kernels/moments.py"
+    other = copies[1] / "dpmf_core/kernels/sparse_moments.py"
     other.write_text(f"{other.read_text()}\n# another kernel\n")
     assert hits_and_misses(copies[1]) == ["0", "1"]
 
@@ -383,7 +383,7 @@ def test_every_module_with_kernels_tells_when_they_must_be_compiled_again():
 
 def test_a_shuffle_is_a_permutation_that_every_key_draws_anew():
     """Over 6,000 keys each order of 3 is as frequent."""
-    from dpmf_core.kernels.rows import shuffled_range
+    from dpmf_core.kernels.rating_loops import shuffled_range
 
     order = shuffled_range(1000, 3)
     assert sorted(order) == list(range(1000))

@@ -19,7 +19,7 @@ from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
 from pages.kit.base.page_table import PAGES, Page
-from pages.kit.privacy import odometer
+from pages.kit.privacy import account_summary
 from tests.support.engines import WAIT
 
 ROOT = Path(__file__).parents[2]
@@ -195,7 +195,7 @@ def _heading_levels(node: Any) -> Iterator[int]:
 
 def _waits(app: AppTest) -> bool:
     """Whether the page, or the sidebar's total, waits for runs."""
-    if any(odometer.WHOLE_PLAN in caption.value for caption in app.caption):
+    if any(account_summary.WHOLE_PLAN in caption.value for caption in app.caption):
         return True
     has_list = "runs.followed" in app.session_state  # which has no `get`
     watches = has_list and app.session_state["runs.followed"]

@@ -17,7 +17,7 @@ from pages.kit.base.page_table import (
     page_meant,
     page_of,
 )
-from pages.server.addresses import Addresses
+from pages.server.page_addresses import Addresses
 
 LINK = "dataset=cinema&epsilon=2&p.rank=3&grid=rank%20%3D%202%2C%204"
 

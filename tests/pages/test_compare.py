@@ -9,7 +9,7 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.sweep import Method, Sweep
 from dpmf_core.teaching.lesson_links import LessonLink
-from pages.compare.controls import typed_epsilons, typed_values
+from pages.compare.comparison_controls import typed_epsilons, typed_values
 from tests.pages.driving import app_of, behind_sidebar, settled
 
 SCRIPT = behind_sidebar("compare/page.py")

@@ -14,7 +14,7 @@ from dpmf_core.runs.planning import account_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_datasets import session_files
 from pages.kit.base import data_sets
-from pages.kit.privacy import odometer, purchases
+from pages.kit.privacy import account_summary, purchases
 from tests.pages.driving import (
     app_of,
     behind_sidebar,
@@ -321,4 +321,4 @@ def test_the_same_file_after_a_reload_says_which_totals_are_held():
 
 
 def test_imported_data_keep_their_account(mine):
-    assert "also after a reload" in odometer._held_words("/data/imported", 0.0)
+    assert "also after a reload" in account_summary._held_words("/data/imported", 0.0)

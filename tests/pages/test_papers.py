@@ -4,14 +4,14 @@ import re
 
 import pytest
 
-from dpmf_core.papers import results
+from dpmf_core.papers import recorded_results
 from dpmf_core.papers.registry import CLAIMS, ERRATA, PAPERS, PRESETS
 from pages.kit.base import data_sets
 from pages.kit.controls import sidebar_values
 from pages.kit.first_views import factorisation
 from pages.kit.running import runs
-from pages.papers import figures, methods
-from pages.papers.figures import place
+from pages.papers import claim_figure, methods_section
+from pages.papers.claim_figure import place
 from tests.pages.driving import app_of, behind_sidebar, frames, settled, words
 
 
@@ -104,15 +104,15 @@ def test_a_new_address_leads_and_then_the_widget():
 
 @pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 def test_recorded_results_and_published_numbers_are_drawn(claim):
-    last = results.last(claim)
+    last = recorded_results.last(claim)
     assert last is not None, "nothing is recorded"
-    chart = figures.chart(claim, last.measured)
+    chart = claim_figure.chart(claim, last.measured)
     assert len(chart.layout.shapes) + len(chart.data) > 0
     drawn = [y for trace in chart.data if trace.mode == "markers" for y in trace.y]
     for mark in claim.marks:
         if mark.x is not None:
             assert mark.y in drawn
-    table = figures.numbers(last.measured, claim.marks)
+    table = claim_figure.numbers(last.measured, claim.marks)
     assert len(table) == len(last.measured) + len(claim.marks)
 
 
@@ -141,7 +141,7 @@ def test_a_preset_s_link_carries_every_setting_of_its_run(name, monkeypatch):
 
     for module in (runs, factorisation):
         monkeypatch.setattr(module, "ask", ask)
-    page_name = methods.PAGES[data_sets.find(run.data.id).holds]
+    page_name = methods_section.PAGES[data_sets.find(run.data.id).holds]
     app = app_of(behind_sidebar(f"{page_name}/page.py"), **sidebar_values.link_of(run))
     settled(app)
     assert asked["main"] == run

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from dpmf_core.runs.planning import account_of
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from dpmf_datasets import partitions
 from tests.pages.driving import (
     app_of,

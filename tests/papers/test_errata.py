@@ -12,7 +12,7 @@ from scipy.optimize import brentq, nnls
 from sklearn.feature_extraction.text import TfidfTransformer
 
 from dpmf_core.evaluation.audit.canaries import rounded
-from dpmf_core.papers import results
+from dpmf_core.papers import recorded_results
 from dpmf_core.papers.erratum import ErratumStatus
 from dpmf_core.papers.registry import ERRATA
 from dpmf_core.runs.data_access import open_data, open_ratings
@@ -87,7 +87,7 @@ def start():
 
 def highest_rmse():
     """From the file of the record."""
-    path = results.RECORDED_FOLDER / "chien-fig5.json"
+    path = recorded_results.RECORDED_FOLDER / "chien-fig5.json"
     als = {
         point["grid"]["frequent_fraction"]: point["draws"]
         for point in json.loads(path.read_text("utf-8"))["measured"]

@@ -13,10 +13,10 @@ from dpmf_core.algorithms.sgd import SGDMF, means_and_residuals
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.evaluation.metrics import ErrorSums, divergence
 from dpmf_core.kernels import sketch as kernel
-from dpmf_core.kernels.rows import shuffled_range
+from dpmf_core.kernels.rating_loops import shuffled_range
 from dpmf_core.papers.balu_2016 import printed
 from dpmf_core.privacy import NOTHING, Noise
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 
 D = 3
 DEPTH = 4

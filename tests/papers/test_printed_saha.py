@@ -9,7 +9,7 @@ from dpmf_core.algorithms.nmf import starting_factors, unit_components
 from dpmf_core.algorithms.private_nmf import DPNMF, SHARES
 from dpmf_core.algorithms.sample_statistics import CoefficientMoment
 from dpmf_core.algorithms.spectrum import nearest_psd
-from dpmf_core.kernels import components as kernel
+from dpmf_core.kernels import nmf_loops as kernel
 from dpmf_core.papers.saha_2022 import printed
 from dpmf_core.papers.source_noise import saha
 from dpmf_core.privacy import Budget, Calibration, Relation, Repeat

@@ -8,10 +8,10 @@ from numpy.testing import assert_allclose
 
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.no_retention import LOOKS, Server, arrival_times
-from dpmf_core.kernels.rows import shuffled_range
+from dpmf_core.kernels.rating_loops import shuffled_range
 from dpmf_core.papers.vallet_2014 import printed
 from dpmf_core.privacy import NOTHING, Noise
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 
 D = 2
 STATIC = 0.5

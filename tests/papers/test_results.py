@@ -5,11 +5,11 @@ import re
 
 import pytest
 
-from dpmf_core.cli.papers import _row
+from dpmf_core.cli.paper_commands import _row
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.papers import registry, results
+from dpmf_core.papers import recorded_results, registry
+from dpmf_core.papers.compared_figures import Less, MeasuredFigure
 from dpmf_core.papers.figures import Claim, Outcome
-from dpmf_core.papers.rows import Less, MeasuredFigure
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
@@ -54,13 +54,13 @@ def summaries_of(biases):
 
 
 def test_a_result_is_kept_and_read_again(own_folder):
-    assert results.last(SMALL) is None
-    first = results.result(SMALL, summaries_of(0.95))
-    results.save(first)
-    assert results.last(SMALL) == first
+    assert recorded_results.last(SMALL) is None
+    first = recorded_results.result(SMALL, summaries_of(0.95))
+    recorded_results.save(first)
+    assert recorded_results.last(SMALL) == first
     assert first.verdict(SMALL).outcome is Outcome.DIFFERS
-    results.save(results.result(SMALL, summaries_of(0.8)))
-    last = results.last(SMALL)
+    recorded_results.save(recorded_results.result(SMALL, summaries_of(0.8)))
+    last = recorded_results.last(SMALL)
     assert last.verdict(SMALL).outcome is Outcome.REPRODUCED
     assert last.on == "Cinema, 2,000 people"
 
@@ -75,17 +75,17 @@ def test_a_result_is_kept_and_read_again(own_folder):
 )
 def test_a_result_of_an_earlier_version_is_read_without_its_size(on, data):
     """Such files hold two sizes of an experiment, of which one is left."""
-    today = results.result(SMALL, summaries_of(0.8)).model_dump(mode="json")
+    today = recorded_results.result(SMALL, summaries_of(0.8)).model_dump(mode="json")
     earlier = {**today, "size": "full", "on": on}
-    result = results.ClaimResult.model_validate_json(json.dumps(earlier))
+    result = recorded_results.ClaimResult.model_validate_json(json.dumps(earlier))
     assert result.on == data
     assert "size" not in result.model_dump(mode="json")
 
 
 def test_a_damaged_result_is_ignored(own_folder):
-    path = results.save(results.result(SMALL, summaries_of(0.8)))
+    path = recorded_results.save(recorded_results.result(SMALL, summaries_of(0.8)))
     path.write_text('{"claim": "small-claim"}')
-    assert results.last(SMALL) is None
+    assert recorded_results.last(SMALL) is None
 
 
 def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_folder):
@@ -94,8 +94,8 @@ def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_f
     assert today["data"] == "the source's"
     assert today["obstacle"] == ""
     other = "Other films stand in for the source's."
-    judged = results.result(SMALL, summaries_of(0.8))
-    results.save(judged.model_copy(update={"stands_in": other}))
+    judged = recorded_results.result(SMALL, summaries_of(0.8))
+    recorded_results.save(judged.model_copy(update={"stands_in": other}))
     row = _row(SMALL)
     assert row["data"] == "other"
     assert row["obstacle"] == other
@@ -103,14 +103,16 @@ def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_f
 
 
 @pytest.mark.parametrize(
-    "path", sorted(results.RECORDED_FOLDER.glob("*.json")), ids=lambda path: path.name
+    "path",
+    sorted(recorded_results.RECORDED_FOLDER.glob("*.json")),
+    ids=lambda path: path.name,
 )
 def test_a_recorded_result_is_what_the_command_wrote(path):
     """The data and nothing else; how long it took; and figures that nobody rounded."""
     record = json.loads(path.read_text("utf-8"))
     assert path.name == f"{record['claim']}.json"
     titles = {entry.title for entry in catalogue().catalogue()}
-    on = results.load(record["claim"], results.RECORDED_FOLDER).on
+    on = recorded_results.load(record["claim"], recorded_results.RECORDED_FOLDER).on
     for title in sorted(titles, key=len, reverse=True):
         on = on.replace(title, "")
     assert re.fullmatch(r"(\(\d+ most rated items\)|[, ])*", on)

@@ -4,7 +4,7 @@ import pytest
 from pydantic import ValidationError
 
 from dpmf_core.papers.clauses import Clause, MissingResult
-from dpmf_core.papers.rows import MeasuredFigure, clauses_of
+from dpmf_core.papers.compared_figures import MeasuredFigure, clauses_of
 from dpmf_core.runs.measurements import Measured
 
 

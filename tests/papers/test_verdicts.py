@@ -10,11 +10,11 @@ import plotly.graph_objects as go
 import pytest
 
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.papers import figures, results
+from dpmf_core.papers import figures, recorded_results
 from dpmf_core.papers.clauses import MissingResult
+from dpmf_core.papers.compared_figures import Less, MeasuredFigure
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.registry import CLAIMS, PAPERS
-from dpmf_core.papers.rows import Less, MeasuredFigure
 from dpmf_core.runs.measurements import Measured
 from pages.kit.figures import sweep_charts
 from tests.papers.planted import with_truths
@@ -25,7 +25,7 @@ every = pytest.mark.parametrize("claim", CLAIMS.values(), ids=CLAIMS.keys())
 
 def start_of(claim):
     """Recorded results; where nothing is recorded, those of made-up runs."""
-    result = results.recorded_result(claim.id)
+    result = recorded_results.recorded_result(claim.id)
     if result is not None:
         return list(result.measured)
     points = claim.points()
@@ -82,7 +82,7 @@ def test_other_data_give_no_verdict_on_the_source(claim):
 
 @every
 def test_recorded_results_hold_what_every_clause_needs(claim):
-    result = results.recorded_result(claim.id)
+    result = recorded_results.recorded_result(claim.id)
     if result is not None:
         assert result.verdict(claim).outcome is not Outcome.NOT_MEASURED
 
@@ -95,7 +95,7 @@ def test_every_clause_has_its_words_and_place(claim):
 
 
 def test_every_recorded_result_is_of_a_claim():
-    names = {path.stem for path in results.RECORDED_FOLDER.glob("*.json")}
+    names = {path.stem for path in recorded_results.RECORDED_FOLDER.glob("*.json")}
     assert names <= set(CLAIMS)
 
 
@@ -189,7 +189,7 @@ def labels(claim):
     for sweep in claim.sweeps():
         for method in sweep.methods:
             run.add(method.name)
-    result = results.recorded_result(claim.id)
+    result = recorded_results.recorded_result(claim.id)
     if result:
         run |= {measured.label for measured in result.measured}
     return run

@@ -39,7 +39,7 @@ from dpmf_core.runs import data_access, execution
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.runs.tuning.search_space import TuneSpec
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from dpmf_datasets import session_files
 from tests.support.engines import QUICK, WAIT
 from tests.support.gaussian import epsilon_of

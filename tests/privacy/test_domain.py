@@ -20,8 +20,8 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.privacy import Noise
 from dpmf_core.privacy.noise import PlanViolation
-from dpmf_core.testing.parameters import fields
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.parameter_sets import fields
+from dpmf_core.testing.rating_worlds import world
 
 PRIVATE = [kind for kind in REGISTRY.values() if issubclass(kind, PrivateAlgorithm)]
 

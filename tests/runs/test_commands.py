@@ -5,8 +5,8 @@ import shlex
 import pytest
 
 from dpmf_core import algorithms
+from dpmf_core.cli.run_commands import fit
 from dpmf_core.cli.run_options import run_choices
-from dpmf_core.cli.runs import fit
 from dpmf_core.runs.commands import fit_command
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.sweep import typed_parameters

@@ -20,7 +20,7 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.record import Run, RunRecord
 from dpmf_core.runs.specification import DataSpec, RunSpec, run_key, seeds
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 
 pytestmark = pytest.mark.usefixtures("catalogue")
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}

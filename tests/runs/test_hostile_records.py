@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 
 from dpmf_core.runs.record import summarise
 from dpmf_core.runs.reports import report, script
-from dpmf_core.runs.spreadsheets import harmless, harmless_row
+from dpmf_core.runs.spreadsheet_text import harmless, harmless_row
 from pages.kit.base import safe_text
 from pages.kit.base.safe_text import to_csv
 from pages.runs import side_by_side

@@ -24,7 +24,7 @@ from dpmf_core.runs.measured_fall import charges, exact_fall, noisy_fall
 from dpmf_core.runs.notebook_views import html_of_run
 from dpmf_core.runs.paired_errors import PairedErrors, PairedSums
 from dpmf_core.runs.reports import notebook_of_run, report, script
-from dpmf_core.testing import worlds
+from dpmf_core.testing import rating_worlds
 from dpmf_core.testing.probes import Blindfold, Recorder
 from tests.support.algebra import predict
 from tests.support.dense import rated
@@ -72,7 +72,11 @@ def test_a_blindfolded_measurement_shows_nothing_of_the_data():
     """With all sums at zero, data that differ in everything show the same, bit for bit."""
     plan = measured_fall.event(BUDGET, 0.3)
     shown = []
-    for world in (worlds.world(0), worlds.world(1, skew=2.0), worlds.of({})):
+    for world in (
+        rating_worlds.world(0),
+        rating_worlds.world(1, skew=2.0),
+        rating_worlds.of({}),
+    ):
         model = Recommender.of_means(world.shape)
         noise = Blindfold(plan, np.random.SeedSequence(3))
         shown.append(noisy_fall(people(world), model, noise))
@@ -81,7 +85,7 @@ def test_a_blindfolded_measurement_shows_nothing_of_the_data():
 
 def test_a_measurement_releases_its_plan_and_nothing_else():
     plan = measured_fall.event(BUDGET, 0.3)
-    world = worlds.world()
+    world = rating_worlds.world()
     noise = Recorder(plan, np.random.SeedSequence(0))
     noisy_fall(people(world), Recommender.of_means(world.shape), noise)
     assert [(entry.leaf.statistic, entry.size) for entry in noise.log] == [

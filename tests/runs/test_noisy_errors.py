@@ -27,7 +27,7 @@ from dpmf_core.runs.noisy_errors import (
 )
 from dpmf_core.runs.paired_errors import PairedErrors, error_of_sums
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing.worlds import world
+from dpmf_core.testing.rating_worlds import world
 from tests.support.algebra import predict
 from tests.support.parts import in_files
 

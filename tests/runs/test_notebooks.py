@@ -14,7 +14,7 @@ from dpmf_core.runs.execution import run
 from dpmf_core.runs.notebook_views import html_of_run
 from dpmf_core.runs.reports import notebook_of_run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.gaussian import epsilon_of
 from tests.support.notebooks import check_format, execute
 

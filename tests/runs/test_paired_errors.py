@@ -15,7 +15,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.runs.paired_errors import PairedErrors, PairedSums
-from dpmf_core.testing import worlds
+from dpmf_core.testing import rating_worlds
 
 RADII = (0.5, 1.0)
 CLIPS = (0.01, 0.2, 1.0)
@@ -48,8 +48,8 @@ def models(shape):
 
 def rows():
     """Rows of one user: none, one rating, extremes, and every item."""
-    low, high = worlds.BOUNDS
-    everything = list(range(worlds.N_ITEMS))
+    low, high = rating_worlds.BOUNDS
+    everything = list(range(rating_worlds.N_ITEMS))
     alternating = [low, high] * (len(everything) // 2) + [low]
     yield [], []
     yield [2], [high]
@@ -63,8 +63,10 @@ def rows():
 def test_no_user_moves_the_sums_further_than_declared(radius, clip):
     statistic = PairedErrors(radius, clip, clip / 2)
     furthest = statistic.sensitivity * statistic.replace_one_factor
-    world = worlds.world()
-    variants = [worlds.with_row(world, worlds.HEAVY, *row) for row in rows()]
+    world = rating_worlds.world()
+    variants = [
+        rating_worlds.with_row(world, rating_worlds.HEAVY, *row) for row in rows()
+    ]
     for model, constant in itertools.product(models(world.shape), CONSTANTS):
         sums = [total(statistic, variant, model, constant) for variant in variants]
         gone, *others = sums
@@ -119,7 +121,7 @@ def test_the_worst_users_reach_the_bounds(radius):
 
 
 def test_sums_do_not_depend_on_blocks_by_a_bit():
-    world = worlds.world()
+    world = rating_worlds.world()
     statistic = PairedErrors(1.0, 0.3, 0.3)
     for model in models(world.shape):
         whole = total(statistic, world, model, 3.0)
@@ -210,7 +212,7 @@ def test_sums_without_noise_show_the_fall_itself():
 @pytest.mark.parametrize("wrong", [1 / 1.05, 1.0, 1.05])
 def test_noise_that_is_off_by_a_twentieth_is_noticed(wrong):
     """The public scale, on which intervals rest, is that of the draws."""
-    world = worlds.world()
+    world = rating_worlds.world()
     statistic = PairedErrors(1.0, 0.3, 0.3)
     model = Recommender.of_means(world.shape)
     exact = total(statistic, world, model, 3.0)

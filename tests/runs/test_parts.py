@@ -8,7 +8,7 @@ import pytest
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.parts import in_files
 
 BUDGET = {"epsilon": 2.0, "delta": 1e-6}

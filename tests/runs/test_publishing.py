@@ -21,7 +21,7 @@ from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, WARNING
 from dpmf_core.runs.publishing.saving import save
 from dpmf_core.runs.record import Run
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.algebra import relative
 
 FILES = {"MODEL_CARD.md", "model.json", "model.npz", "privacy.html", "privacy.yaml"}

@@ -8,7 +8,7 @@ from dpmf_core.runs import data_access, filters
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.recommendations import recommend, top_rated
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.testing.worlds import low_rank
+from dpmf_core.testing.rating_worlds import low_rank
 from tests.support.parts import CountedParts, in_files
 
 USERS = 60

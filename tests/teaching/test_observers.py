@@ -6,7 +6,7 @@ import pytest
 
 from dpmf_core.teaching.lessons import LESSONS
 from dpmf_core.teaching.observers import DESIGNS
-from pages.kit.privacy import observers
+from pages.kit.privacy import observer_diagram
 
 EVERY_DESIGN = pytest.mark.parametrize("design", DESIGNS.values(), ids=list(DESIGNS))
 
@@ -24,25 +24,25 @@ def nodes(dot):
 @EVERY_DESIGN
 def test_a_diagram_has_the_observers_of_its_table_and_no_others(design):
     for observer in design.observers:
-        looks = nodes(observers.dot(design, observer))
+        looks = nodes(observer_diagram.dot(design, observer))
         assert [name for name, look in looks.items() if "shape=oval" in look] == [
             one.id for one in design.observers
         ]
         bold = [name for name, look in looks.items() if "penwidth" in look]
         assert bold == [observer.id]
-    rows = observers.table(design)
+    rows = observer_diagram.table(design)
     assert list(rows["who looks"]) == [one.name for one in design.observers]
 
 
 @EVERY_DESIGN
 def test_what_an_observer_sees_is_coloured_and_the_rest_is_dashed(design):
     for observer in design.observers:
-        looks = nodes(observers.dot(design, observer))
+        looks = nodes(observer_diagram.dot(design, observer))
         for thing in design.things:
             if thing.has_noise:
-                colour = observers.WITH_NOISE
+                colour = observer_diagram.WITH_NOISE
             else:
-                colour = observers.WITHOUT_NOISE
+                colour = observer_diagram.WITHOUT_NOISE
             is_seen = thing.id in observer.sees
             assert (colour in looks[thing.id]) == is_seen
             assert ("dashed" in looks[thing.id]) != is_seen
@@ -75,7 +75,7 @@ def test_an_epsilon_bounds_only_what_passes_through_noise(design):
 
 def test_the_lesson_shows_as_many_observers_as_its_heading_counts():
     assert LESSONS["joint"].parts[0].heading == "Four observers"
-    for name in observers.IN_LESSON:
+    for name in observer_diagram.IN_LESSON:
         assert len(DESIGNS[name].observers) == 4
 
 

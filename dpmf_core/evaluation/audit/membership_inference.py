@@ -18,14 +18,14 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled, checked
+from dpmf_core.base.plain_tables import table
 from dpmf_core.base.progress import Progress, Tell, ignore
 from dpmf_core.base.registry import find
-from dpmf_core.base.text_tables import table
 from dpmf_core.base.threads import single_threaded_blas
-from dpmf_core.evaluation.audit import bounds, canaries, canary_data
-from dpmf_core.evaluation.audit.bounds import AttackKind, AuditBound
+from dpmf_core.evaluation.audit import canaries, canary_data, epsilon_bounds
 from dpmf_core.evaluation.audit.canaries import FAULTS
 from dpmf_core.evaluation.audit.canary_data import Unit
+from dpmf_core.evaluation.audit.epsilon_bounds import AttackKind, AuditBound
 from dpmf_core.privacy import Budget, Guarantee, calibrate
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.events import Event, normal_form
@@ -43,7 +43,7 @@ RAW = (
 FOR_THE_SCREEN = (
     "An audit of private data is for the screen only, so it has no JSON. Print it."
 )
-MEANINGS: dict[bounds.BoundRule, str] = {
+MEANINGS: dict[epsilon_bounds.BoundRule, str] = {
     "pair test": "which of two training runs had the canary; bounds μ, converted to the ε of one"
     " Gaussian release",
     "error rates": "false alarms and misses at one threshold, for any kind of noise",
@@ -265,7 +265,7 @@ class Audit:
         return {
             **self.spec.model_dump(),
             **{name: getattr(self, name) for name in EXPORTED},
-            "confidence": bounds.CONFIDENCE,
+            "confidence": epsilon_bounds.CONFIDENCE,
             "realised_epsilon": self.lost_epsilon,
             "test": self.best.rule,
             "tests": tests,
@@ -289,7 +289,7 @@ class Audit:
     def by(self) -> AttackKind:
         return self.best.attack
 
-    def strongest(self, rule: bounds.BoundRule) -> AuditBound | None:
+    def strongest(self, rule: epsilon_bounds.BoundRule) -> AuditBound | None:
         """The test of this rule that shows most; None if there was none."""
         tests = (bound for bound in self.tests if bound.rule == rule)
         return max(tests, key=lambda bound: bound.epsilon, default=None)
@@ -483,8 +483,8 @@ def _result(
         title=target.algorithm.title
         + ("" if spec.fault == "none" else f", {FAULTS[spec.fault]}"),
         proven=exactly(target.plan, spec.delta) if guarantee.has_epsilon else None,
-        most=bounds.most(spec.runs, tuple(scores), spec.delta, through_mu),
-        tests=bounds.bounds_of(scores, spec.delta, through_mu),
+        most=epsilon_bounds.most(spec.runs, tuple(scores), spec.delta, through_mu),
+        tests=epsilon_bounds.bounds_of(scores, spec.delta, through_mu),
         canary=canary,
         realised_mu=math.sqrt(squared_mu)
         if through_mu and math.isfinite(squared_mu)
@@ -499,7 +499,7 @@ def _result(
 def _scores(
     target: canaries.AttackTarget,
     kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]],
-) -> dict[AttackKind, bounds.Scores]:
+) -> dict[AttackKind, epsilon_bounds.Scores]:
     """The scores of each attack, without and with the canary.
 
     The direction is learned on the first half of the training runs.
@@ -508,8 +508,8 @@ def _scores(
     absent, present = (
         np.stack([training.shared for training in kind]) for kind in kinds
     )
-    towards = bounds.direction((absent[:half], present[:half]))
-    scores: dict[AttackKind, bounds.Scores] = {
+    towards = epsilon_bounds.direction((absent[:half], present[:half]))
+    scores: dict[AttackKind, epsilon_bounds.Scores] = {
         "what is shared": (absent @ towards, present @ towards)
     }
     if target.has_noisy_sums:

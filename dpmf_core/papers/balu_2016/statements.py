@@ -20,7 +20,7 @@ from dpmf_core.papers.clauses import (
     line,
     of_label,
 )
-from dpmf_core.papers.rows import MeasuredFigure, MeasuredLine
+from dpmf_core.papers.compared_figures import MeasuredFigure, MeasuredLine
 
 ALL = (SKETCH, HASHING, REGULAR)
 Best = dict[tuple[float, float], float]  # the best λ by dimension and space gain

@@ -4,8 +4,8 @@ import itertools
 from collections.abc import Callable
 
 from dpmf_core.papers.clauses import Clause, MissingResult, Results, along, judged
+from dpmf_core.papers.compared_figures import MeasuredFigure
 from dpmf_core.papers.methods import SOURCE_DPFW
-from dpmf_core.papers.rows import MeasuredFigure
 
 SOURCE_DPALS = "DPALS, source's noise"
 

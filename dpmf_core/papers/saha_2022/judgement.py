@@ -13,8 +13,8 @@ from dpmf_core.papers.clauses import (
     above,
     between,
 )
+from dpmf_core.papers.compared_figures import MeasuredFigure
 from dpmf_core.papers.figures import Measure, Runs
-from dpmf_core.papers.rows import MeasuredFigure
 from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.inspection import basis, image_size

@@ -15,8 +15,8 @@ from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.clauses import Results, judged
+from dpmf_core.papers.compared_figures import MeasuredFigure
 from dpmf_core.papers.figures import Claim, Runs, first_present
-from dpmf_core.papers.rows import MeasuredFigure
 from dpmf_core.papers.saha_2022 import methods
 from dpmf_core.papers.saha_2022.departures import with_departures
 from dpmf_core.papers.saha_2022.methods import FRESH, PLAIN, PRIVATE, marks

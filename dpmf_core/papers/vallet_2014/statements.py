@@ -24,7 +24,7 @@ from dpmf_core.papers.clauses import (
     judged,
     line,
 )
-from dpmf_core.papers.rows import gaps, part
+from dpmf_core.papers.compared_figures import gaps, part
 from dpmf_core.papers.vallet_2014.protocol import RANDOM_ORDER
 from dpmf_core.papers.vallet_2014.retention_excess import (
     QUARTERS,

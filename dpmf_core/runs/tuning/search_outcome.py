@@ -8,8 +8,8 @@ import pandas as pd
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.plain_tables import number, table
 from dpmf_core.base.registry import find
-from dpmf_core.base.text_tables import number, table
 from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import data_access

@@ -9,7 +9,7 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import cache_folder, data_folder
 from dpmf_core.base.requesters import asker
-from dpmf_core.runs import spreadsheets
+from dpmf_core.runs import spreadsheet_text
 from dpmf_datasets import session_files
 
 
@@ -97,13 +97,13 @@ def message(problem: object) -> str:
 
 def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
     """The frame without cells or headings that a spreadsheet would run as formulas."""
-    safe = frame.rename(columns=spreadsheets.harmless)
+    safe = frame.rename(columns=spreadsheet_text.harmless)
     for place, kind in enumerate(safe.dtypes):
         if pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(
             kind
         ):
             continue
-        safe.isetitem(place, safe.iloc[:, place].map(spreadsheets.harmless).array)
+        safe.isetitem(place, safe.iloc[:, place].map(spreadsheet_text.harmless).array)
     return safe
 
 

@@ -37,7 +37,7 @@ from pages.kit.controls.sidebar_values import SidebarChoice
 from pages.kit.figures import colours, comparison_charts
 from pages.kit.first_views import first_view
 from pages.kit.first_views.matched_parts import MatchedParts, find_parts
-from pages.kit.privacy import observers, privacy_card, purchases
+from pages.kit.privacy import observer_diagram, privacy_card, purchases
 from pages.kit.running import epsilon_grid
 from pages.kit.running.runs import ask, note_shipped
 
@@ -161,7 +161,7 @@ def draw_page(
         runs, has_parts = _first_view(subject, choice, spec, selection, proved, count)
     drawing.first_view_ends(has_parts)
     with beneath:
-        observers.draw_folded(f"{subject.row}s")
+        observer_diagram.draw_folded(f"{subject.row}s")
         below(choice, runs)
         if "main" in runs:
             _draw_price(subject, selection, runs)

@@ -20,7 +20,7 @@ from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.runs.tuning.selection_budget import under_budget
 from dpmf_core.teaching.glossary import linked
 from pages.kit.base import data_sets, safe_text
-from pages.kit.privacy.odometer import terms
+from pages.kit.privacy.account_summary import terms
 
 # in the session: requested work that has not been submitted yet
 BOUGHT_WORK = "odometer.bought"

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy.optimize import brentq
 from scipy.stats import binom, norm
 
-from dpmf_core.evaluation.audit import bounds, pair_test
+from dpmf_core.evaluation.audit import epsilon_bounds, pair_test
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.accounting import epsilon as exactly
 
@@ -18,11 +18,15 @@ def test_a_perfect_attack_shows_no_more_than_its_runs_allow():
     """No error in n trials of each kind: both rates are below 1 - (error / 2)^(1 / n)."""
     limit = 1 - 0.025 ** (1 / 250)
     none_wrong = np.array([0])
-    bound = bounds.epsilon_of_rates(none_wrong, none_wrong, (250, 250), 0.0, 0.05)
+    bound = epsilon_bounds.epsilon_of_rates(
+        none_wrong, none_wrong, (250, 250), 0.0, 0.05
+    )
     expected = math.log((1 - limit) / limit)
     assert bound[0] == pytest.approx(expected)
     expected = math.log((1 - limit) / limit)
-    assert bounds.most(1000, ("what is shared",), 0.0, False) == pytest.approx(expected)
+    assert epsilon_bounds.most(1000, ("what is shared",), 0.0, False) == pytest.approx(
+        expected
+    )
 
 
 def test_the_pair_test_of_the_same_trainings_shows_far_more():
@@ -36,17 +40,17 @@ def test_the_pair_test_of_the_same_trainings_shows_far_more():
 
     released = ("what is released",)
     expected = brentq(slack, 0, 100)
-    epsilon = bounds.most(1000, released, 1e-5, True)
+    epsilon = epsilon_bounds.most(1000, released, 1e-5, True)
     assert epsilon == pytest.approx(expected, rel=0.01)
-    assert epsilon > 4 * bounds.most(1000, released, 1e-5, False)
+    assert epsilon > 4 * epsilon_bounds.most(1000, released, 1e-5, False)
 
 
 def test_limits_are_those_of_clopper_and_pearson():
     """1 of 10 at 2.5% a side is .4450 (Clopper & Pearson 1934); tails equal the error."""
-    limit = bounds.upper_limits(10, 0.025)[1]
+    limit = epsilon_bounds.upper_limits(10, 0.025)[1]
     assert limit == pytest.approx(0.4450, abs=5e-5)
-    assert bounds.upper_limits(10, 0.025)[10] == 1.0
-    limits = bounds.upper_limits(50, 0.01)[:-1]
+    assert epsilon_bounds.upper_limits(10, 0.025)[10] == 1.0
+    limits = epsilon_bounds.upper_limits(50, 0.01)[:-1]
     chances = binom.cdf(np.arange(50), 50, limits)
     assert_allclose(chances, 0.01, rtol=1e-9)
 
@@ -56,7 +60,7 @@ def test_limits_are_those_of_clopper_and_pearson():
 )
 @pytest.mark.parametrize("through_mu", [False, True])
 def test_the_tests_that_are_run_share_the_five_percent(attacks, through_mu):
-    errors = bounds.shares(attacks, through_mu)
+    errors = epsilon_bounds.shares(attacks, through_mu)
     assert sum(errors.values()) == pytest.approx(0.05)
     assert {rule for _, rule in errors} == (
         {"pair test", "error rates"} if through_mu else {"error rates"}
@@ -65,7 +69,7 @@ def test_the_tests_that_are_run_share_the_five_percent(attacks, through_mu):
     scores = dict.fromkeys(attacks, result)
     assert {
         (bound.attack, bound.rule): bound.error
-        for bound in bounds.bounds_of(scores, 1e-5, through_mu)
+        for bound in epsilon_bounds.bounds_of(scores, 1e-5, through_mu)
     } == errors
 
 
@@ -167,7 +171,7 @@ def above_the_truth(attack, rule, error, scores):
         pairs.append((first, second))
     return np.array(
         [
-            bounds.by_rates(learn, judge, 1e-5, error)[0] > limit
+            epsilon_bounds.by_rates(learn, judge, 1e-5, error)[0] > limit
             for learn, judge in pairs
         ]
     )
@@ -177,7 +181,7 @@ def above_the_truth(attack, rule, error, scores):
 @pytest.mark.parametrize("gaussian", [True, False])
 def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian):
     """10,000 audits of a tight mechanism of epsilon 3: each test stays within its share of 5%."""
-    errors = bounds.shares(BOTH, gaussian)
+    errors = epsilon_bounds.shares(BOTH, gaussian)
     above = {test: [] for test in errors}
     for block in range(10):
         ratio, shared = gdp_scores(TRUTH * pair_test.STEP, N_AUDITS // 10, block)
@@ -201,7 +205,7 @@ def test_bounds_are_above_the_truth_no_more_often_than_stated(gaussian):
 
 def test_less_noise_than_claimed_is_above_the_claim_more_often():
     """Noise 5% too small puts the sharpest test above the claim more often than allowed."""
-    error = bounds.shares(BOTH, True)["what is released", "pair test"]
+    error = epsilon_bounds.shares(BOTH, True)["what is released", "pair test"]
     ratio, _ = gdp_scores(TRUTH * pair_test.STEP / 0.95, 2000, 1)
     n_ruled_out = ruled_out(ratio, error).sum()
     assert n_ruled_out > binom.ppf(1 - 1e-4, 2000, error)

@@ -12,8 +12,8 @@ from dpmf_core.evaluation.audit.membership_inference import RAW
 from dpmf_core.evaluation.audit.own_data import audit_on
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.store import Store
+from dpmf_core.testing.rating_worlds import low_rank, world
 from dpmf_core.testing.sample_worlds import blocks
-from dpmf_core.testing.worlds import low_rank, world
 
 FEW = 40  # trainings: enough for what has no sampling error
 

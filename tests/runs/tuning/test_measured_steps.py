@@ -18,10 +18,14 @@ from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import asking, measured_wording
 from dpmf_core.runs.tuning.choosing.asking import export
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
-from dpmf_core.runs.tuning.choosing.documents import notebook, report
+from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
+from dpmf_core.runs.tuning.choosing.measured_trainings import (
+    AnswerStep,
+    epsilon_of,
+    missing_charges,
+)
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.question import Question
-from dpmf_core.runs.tuning.choosing.steps import AnswerStep, epsilon_of, missing_charges
 from tests.support.clinic import write_clinic
 from tests.support.gaussian import epsilon_of as epsilon_of_releases
 from tests.support.gaussian import mu_of

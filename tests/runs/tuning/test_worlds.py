@@ -11,7 +11,12 @@ from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
-from dpmf_core.runs.tuning.choosing.worlds import RIVALS, Span, UnpaidRange, WorldRuns
+from dpmf_core.runs.tuning.choosing.declared_worlds import (
+    RIVALS,
+    Span,
+    UnpaidRange,
+    WorldRuns,
+)
 from tests.support.worlds import range_by_hand, summaries
 
 SHAPE = DeclaredShape(600, 30, 12.0, (1.0, 5.0), 1.0)

@@ -13,6 +13,7 @@ from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.tuning.choosing.answer import find
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.declared_worlds import UnpaidRange
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
@@ -21,7 +22,6 @@ from dpmf_core.runs.tuning.choosing.question import (
     Question,
     QuestionRuns,
 )
-from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 
 AnyFinding = TypeVar("AnyFinding", bound=Finding)
 Compute = Callable[[Sequence[Point]], Draws]  # the table of these runs, all finished

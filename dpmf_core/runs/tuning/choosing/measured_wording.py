@@ -8,8 +8,8 @@ from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.fall_record import FallRecord
 from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.steps import AnswerStep, epsilon_of
-from dpmf_core.runs.tuning.choosing.worlds import Span, UnpaidRange
+from dpmf_core.runs.tuning.choosing.declared_worlds import Span, UnpaidRange
+from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep, epsilon_of
 
 MEASURED = "measured on these data, with noise"
 DIGITS = 3  # of a measured fall; a range over worlds has two

@@ -19,10 +19,17 @@ from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.tuning.choosing import measured_wording, wording
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.declared_worlds import (
+    RIVALS,
+    UnpaidRange,
+    WorldRuns,
+)
 from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.measured_trainings import (
+    AnswerStep,
+    missing_charges,
+)
 from dpmf_core.runs.tuning.choosing.question import Question, candidates
-from dpmf_core.runs.tuning.choosing.steps import AnswerStep, missing_charges
-from dpmf_core.runs.tuning.choosing.worlds import RIVALS, UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search_space import TuneSpec
 

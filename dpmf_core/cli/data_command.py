@@ -12,9 +12,9 @@ from tqdm import tqdm
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
 from dpmf_core.cli import output
-from dpmf_core.cli.completion import complete_data, complete_data_id
 from dpmf_core.cli.data_options import on_data, tell_changes
-from dpmf_core.cli.options import Options, with_options
+from dpmf_core.cli.shared_options import Options, with_options
+from dpmf_core.cli.shell_completion import complete_data, complete_data_id
 from dpmf_core.data.addresses import split
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.facts import FACTS

@@ -9,14 +9,14 @@ from pydantic import Field
 
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.cli import output
-from dpmf_core.cli.options import (
+from dpmf_core.cli.run_options import Choices
+from dpmf_core.cli.shared_options import (
     Options,
     field_option,
     numbers,
     pairs,
     with_options,
 )
-from dpmf_core.cli.run_options import Choices
 from dpmf_core.privacy import (
     Budget,
     Event,

@@ -13,6 +13,7 @@ from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.declared_worlds import WorldRuns
 from dpmf_core.runs.tuning.choosing.private_finding import world_runs
 from dpmf_core.runs.tuning.choosing.question import (
     FEW,
@@ -24,7 +25,6 @@ from dpmf_core.runs.tuning.choosing.question import (
     Question,
     QuestionRuns,
 )
-from dpmf_core.runs.tuning.choosing.worlds import WorldRuns
 from pages.kit import sidebar
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.controls import sidebar_values

@@ -3,11 +3,11 @@
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.papers import results
+from dpmf_core.papers import recorded_results
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.paper import Paper
 from pages.kit.base import safe_text
-from pages.papers import address, figures
+from pages.papers import address, claim_figure
 
 MARKS = {
     Outcome.REPRODUCED: "✓ reproduced",
@@ -27,8 +27,8 @@ WIDTHS = {
 
 def row(claim: Claim) -> dict[str, str]:
     """A claim with its last verdict as a row."""
-    last = results.last(claim)
-    common = {"place": figures.place(claim), "claim": claim.title}
+    last = recorded_results.last(claim)
+    common = {"place": claim_figure.place(claim), "claim": claim.title}
     if last is None:
         count = f"{len(claim.clauses)} stated"
         return common | {"verdict": MARKS[Outcome.NOT_MEASURED], "statements": count}
@@ -49,7 +49,8 @@ def draw(paper: Paper) -> None:
     }
     safe_text.table(table, column_config=columns, height="content")
     titles = {
-        claim.id: f"{figures.place(claim)}: {claim.title}" for claim in paper.claims
+        claim.id: f"{claim_figure.place(claim)}: {claim.title}"
+        for claim in paper.claims
     }
     claim_id = address.select("claim", "One claim", titles)
     one_claim(next(claim for claim in paper.claims if claim.id == claim_id))
@@ -57,14 +58,14 @@ def draw(paper: Paper) -> None:
 
 def one_claim(claim: Claim) -> None:
     """Draw a claim's figure, its statements, and the command that measures it again."""
-    last = results.last(claim)
+    last = recorded_results.last(claim)
     if last is None:
         st.write("Not measured yet. The paper states:")
-        figures.show_statements(claim.clauses)
+        claim_figure.show_statements(claim.clauses)
     else:
         left, right = st.columns([3, 2], gap="large")
         with left:
-            figures.draw_recorded(claim, last)
+            claim_figure.draw_recorded(claim, last)
         with right:
-            figures.show_verdict(claim, last.verdict(claim))
-    st.caption(f"Measure it again: `{figures.command(claim)}`.")
+            claim_figure.show_verdict(claim, last.verdict(claim))
+    st.caption(f"Measure it again: `{claim_figure.command(claim)}`.")

@@ -11,17 +11,17 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.papers import results, theory
+from dpmf_core.papers import recorded_results, theory
 from dpmf_core.papers.clauses import MissingResult
 from dpmf_core.papers.figures import Claim
 from dpmf_core.papers.paper import Paper
+from dpmf_core.papers.recorded_results import ClaimResult
 from dpmf_core.papers.registry import CLAIMS
-from dpmf_core.papers.results import ClaimResult
 from dpmf_core.papers.theory import AXES, EACH, PLACES, Axis, Bound, claim_id
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from pages.kit.base import safe_text
 from pages.kit.figures import charts, colours
-from pages.papers import address, figures
+from pages.papers import address, claim_figure
 
 BEYOND = 2.0  # how far a curve extends past the measurements, as a factor
 TICKS = [digit * 10.0**power for power in range(-4, 2) for digit in (1, 2, 3, 5, 7)]
@@ -47,7 +47,7 @@ def draw_bounds(paper: Paper) -> None:
         )
     statement(bound)
     claim = CLAIMS[claim_id(bound.algorithm, axis)]
-    if (last := results.last(claim)) and (draws := draws_of(axis, last)):
+    if (last := recorded_results.last(claim)) and (draws := draws_of(axis, last)):
         curves(claim, last, bound, draws)
         st.write(safe_text.escape(last.verdict(claim).words))
         st.caption(
@@ -63,7 +63,7 @@ def statement(bound: Bound) -> None:
     """Draw what is printed, where, and its conditions."""
     st.latex(bound.formula)
     st.markdown(f"**{bound.place}:** {bound.statement}. Valid with {bound.needs}.")
-    figures.show_quote(bound.place, bound.quote)
+    claim_figure.show_quote(bound.place, bound.quote)
 
 
 def draws_of(axis: Axis, last: ClaimResult) -> list[tuple[float, float]]:
@@ -81,11 +81,11 @@ def curves(
     axis = cast("Axis", claim.axis)
     medians = theory.medians(draws)
     along = () if axis == "epsilon" else (axis,)
-    results = [
+    measured_results = [
         replace(each, grid={name: each.grid[name] for name in along})
         for each in last.measured
     ]
-    fig = figures.chart(claim, results)
+    fig = claim_figure.chart(claim, measured_results)
     places = np.geomspace(min(medians) / BEYOND, max(medians) * BEYOND, 60).tolist()
     line = {"color": colours.of(bound.algorithm), "width": 1.5, "dash": "dash"}
     curve = theory.fitted(bound, axis, draws, places)

@@ -12,7 +12,7 @@ from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.cli.completion import COMPLETIONS
+from dpmf_core.cli.shell_completion import COMPLETIONS
 from dpmf_core.privacy.accounts import LEDGER
 
 Decorator = Callable[..., Any]

@@ -13,17 +13,17 @@ from pydantic import Field
 from dpmf_core.base import program
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
-from dpmf_core.cli import accounts, output
-from dpmf_core.cli.completion import complete_data
+from dpmf_core.cli import account_commands, output
 from dpmf_core.cli.data_options import on_data
-from dpmf_core.cli.options import (
+from dpmf_core.cli.run_commands import finish, measured, stored_or_computed
+from dpmf_core.cli.shared_options import (
     Decorator,
     Options,
     field_option,
     ledger_option,
     with_options,
 )
-from dpmf_core.cli.runs import finish, measured, stored_or_computed
+from dpmf_core.cli.shell_completion import complete_data
 from dpmf_core.data import Samples
 from dpmf_core.data.addresses import file_of, join, path_of, split
 from dpmf_core.privacy.formatting import epsilon_text
@@ -39,8 +39,9 @@ from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.choosing import asking, measured_wording
 from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
-from dpmf_core.runs.tuning.choosing.documents import notebook, report
 from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
+from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import (
     PrivateFinding,
     among_the_best,
@@ -51,7 +52,6 @@ from dpmf_core.runs.tuning.choosing.question import (
     SINGLE_RATING,
     Question,
 )
-from dpmf_core.runs.tuning.choosing.steps import AnswerStep
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
 MOST_DOUBLINGS = 10
@@ -151,7 +151,7 @@ def choose(
     )
     output.show(as_json, asking.export(portable), _text(finding))
     if not (finding.public or is_declared(dataset)):
-        accounts.tell(dataset)
+        account_commands.tell(dataset)
     for name, (_, render) in FILES.items():
         if files[name] is not None:
             write_whole(files[name], render(portable))

@@ -15,7 +15,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.papers.balu_2016.protocol import NO_THRESHOLD
 from dpmf_core.papers.clauses import Clause, Results
 from dpmf_core.papers.figures import Claim, Figure, Mark, Outcome, Verdict
-from dpmf_core.papers.results import ClaimResult
+from dpmf_core.papers.recorded_results import ClaimResult
 from dpmf_core.privacy import Calibration
 from dpmf_core.privacy.accounting import epsilon as exactly
 from dpmf_core.privacy.formatting import epsilon_text

@@ -8,11 +8,11 @@ import click
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
 from dpmf_core.cli import output
-from dpmf_core.cli.runs import finish
-from dpmf_core.papers import results
+from dpmf_core.cli.run_commands import finish
+from dpmf_core.papers import recorded_results
 from dpmf_core.papers.figures import Claim, Outcome, Verdict
+from dpmf_core.papers.recorded_results import ClaimResult
 from dpmf_core.papers.registry import CLAIMS, TABLES
-from dpmf_core.papers.results import ClaimResult
 
 
 @click.group(invoke_without_command=True)
@@ -36,7 +36,7 @@ def papers(context: click.Context, as_json: bool) -> None:
 
 def _row(claim: Claim) -> dict[str, Any]:
     """A claim as a row of the list: the data and obstacles of its last run, if there was one."""
-    last = results.last(claim)
+    last = recorded_results.last(claim)
     stands_in = claim.stands_in()
     obstacle = claim.obstacle()
     if last is not None:
@@ -102,7 +102,7 @@ def run(
             claim_results.append(result.model_dump(mode="json"))
             verdict = result.verdict(claim)
             if verdict.outcome is not Outcome.NOT_MEASURED:
-                results.save(result, out)
+                recorded_results.save(result, out)
             if not as_json:
                 click.echo(f"{claim.id}: {verdict.words}")
     if as_json:
@@ -121,4 +121,4 @@ def _measure(claim: Claim) -> ClaimResult | None:
     if failures:
         return None
     seconds = sum(run.record.seconds.get("fit") or 0.0 for run in runs.values())
-    return results.result(claim, claim.results(points, runs), seconds)
+    return recorded_results.result(claim, claim.results(points, runs), seconds)

@@ -15,20 +15,20 @@ from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.paths import require_parent
 from dpmf_core.base.progress import Progress, on_compiling
 from dpmf_core.base.registry import find
-from dpmf_core.cli import accounts, output
-from dpmf_core.cli.options import (
-    Options,
-    numbers,
-    pairs,
-    split_list,
-    whole_numbers,
-)
+from dpmf_core.cli import account_commands, output
 from dpmf_core.cli.run_options import (
     algorithm_of,
     run_choices,
     run_options,
     shape_of,
     with_told_delta,
+)
+from dpmf_core.cli.shared_options import (
+    Options,
+    numbers,
+    pairs,
+    split_list,
+    whole_numbers,
 )
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_text
@@ -46,7 +46,7 @@ from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.references import judging_metrics
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.runs.spreadsheets import write_csv
+from dpmf_core.runs.spreadsheet_text import write_csv
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.stored_charges import enter_stored
 from dpmf_core.runs.sweep import Method, Sweep, rows, typed_grid, typed_parameters
@@ -95,9 +95,9 @@ def fit(
         check_epsilon(measure)
     with contextlib.ExitStack() as stack:
         if spread is not None:
-            from dpmf_core.jobs import partitions  # few runs need it
+            from dpmf_core.jobs import partition_sums  # few runs need it
 
-            stack.enter_context(partitions.spread(options["dataset"], name, spread))
+            stack.enter_context(partition_sums.spread(options["dataset"], name, spread))
         spec = RunSpec.of(**with_told_delta(choices, [name]), parameters=parameters)
         if kind.needs_item_features and spec.data.item_features == "none":
             click.echo(
@@ -119,7 +119,7 @@ def fit(
             err=True,
         )
     if not run.record.public:
-        accounts.tell(spec.data.id)
+        account_commands.tell(spec.data.id)
 
 
 def _about_what_is_saved(
@@ -250,7 +250,7 @@ def sweep(
     for data_id in dict.fromkeys(
         record.spec.data.id for record in records if not record.public
     ):
-        accounts.tell(data_id)
+        account_commands.tell(data_id)
     if failures:
         click.echo(
             f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True

@@ -9,8 +9,8 @@ import click
 from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.cli import accounts, output
-from dpmf_core.cli.options import Options, field_option, pairs, split_list
+from dpmf_core.cli import account_commands, output
+from dpmf_core.cli.run_commands import measured
 from dpmf_core.cli.run_options import (
     algorithm_of,
     run_choices,
@@ -18,7 +18,7 @@ from dpmf_core.cli.run_options import (
     shape_of,
     with_told_delta,
 )
-from dpmf_core.cli.runs import measured
+from dpmf_core.cli.shared_options import Options, field_option, pairs, split_list
 from dpmf_core.privacy.selection import CHEAPEST
 from dpmf_core.runs import data_access
 from dpmf_core.runs.specification import RunSpec
@@ -94,7 +94,7 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
             raise BadInput(FOR_THE_SCREEN)
         outcome = _run_search(spec, options["trials"])
         output.show(as_json, outcome.to_dict() if as_json else None, str(outcome))
-    accounts.tell(spec.data.id)
+    account_commands.tell(spec.data.id)
 
 
 def _search_spec(options: dict[str, Any], draws: int) -> TuneSpec:

@@ -11,16 +11,22 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
 from dpmf_core.cli import output
 from dpmf_core.cli.data_options import on_data
-from dpmf_core.cli.options import Decorator, Options, field_option, pairs, with_options
+from dpmf_core.cli.run_commands import measured
 from dpmf_core.cli.run_options import algorithm_of
-from dpmf_core.cli.runs import measured
+from dpmf_core.cli.shared_options import (
+    Decorator,
+    Options,
+    field_option,
+    pairs,
+    with_options,
+)
 from dpmf_core.evaluation.audit import membership_inference, own_data
 from dpmf_core.evaluation.audit.audit_table import table_specs
 from dpmf_core.evaluation.audit.canaries import rounded
 from dpmf_core.evaluation.audit.membership_inference import Audit, AuditSpec
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.spreadsheets import write_csv
+from dpmf_core.runs.spreadsheet_text import write_csv
 from dpmf_core.runs.sweep import typed_parameters
 
 IN_TABLE = (

@@ -12,11 +12,11 @@ from dpmf_core.runs.conclusions import Reference
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer
+from dpmf_core.runs.tuning.choosing.declared_worlds import UnpaidRange
 from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from dpmf_core.runs.tuning.choosing.steps import AnswerStep
-from dpmf_core.runs.tuning.choosing.worlds import UnpaidRange
 from pages.kit.controls.session_widgets import segments
 from pages.kit.figures import charts, colours
 from pages.kit.running.runs import note_shipped

@@ -11,8 +11,8 @@ from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.controls import sidebar_values
-from pages.kit.privacy import observers, privacy_card
-from pages.papers import address, figures
+from pages.kit.privacy import observer_diagram, privacy_card
+from pages.papers import address, claim_figure
 
 PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
 # for each variant without retention: what the server keeps, and what it receives each time
@@ -52,7 +52,7 @@ def sketch() -> None:
     )
     links.to("papers", "What the attack shows", {"erratum": "balu-distribution"})
     privacy_card.attack_link("sketch")
-    observers.draw_folded(observers.SKETCH)
+    observer_diagram.draw_folded(observer_diagram.SKETCH)
 
 
 def retention() -> None:
@@ -73,7 +73,7 @@ def retention() -> None:
         " The paper notes this itself, and that a wiretap must be activated first (section 5). A"
         " server that keeps ratings receives only the new one. Every variant sends recommendations."
     )
-    observers.draw_folded(observers.RETENTION)
+    observer_diagram.draw_folded(observer_diagram.RETENTION)
 
 
 OWN: dict[str, Callable[[], None]] = {"balu-2016": sketch, "vallet-2014": retention}
@@ -107,7 +107,7 @@ def preset(published: Preset) -> None:
         )
     elif st.button("Open it with these settings", type="primary", key="papers.open"):
         open_run(published.run)
-    st.caption(f"Run it as in the paper: `{figures.command(published)}`.")
+    st.caption(f"Run it as in the paper: `{claim_figure.command(published)}`.")
 
 
 def open_run(run: RunSpec) -> None:

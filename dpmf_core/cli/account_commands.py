@@ -7,9 +7,9 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.cli import output
-from dpmf_core.cli.completion import complete_data
 from dpmf_core.cli.data_options import on_data
-from dpmf_core.cli.options import Options, ledger_option, with_options
+from dpmf_core.cli.shared_options import Options, ledger_option, with_options
+from dpmf_core.cli.shell_completion import complete_data
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.account_texts import in_words
 from dpmf_core.privacy.accounts import Account
