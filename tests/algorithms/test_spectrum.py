@@ -22,6 +22,7 @@ from dpmf_core.algorithms.spectrum import (
     rating_factors,
     spectrum,
     subspace_spectrum,
+    with_fixed_signs,
 )
 from dpmf_core.curator import Block, grid_step, on_grid
 from dpmf_core.kernels import sparse_moments
@@ -262,6 +263,21 @@ def test_a_planted_factor_is_found_at_its_size():
     square = (found.Q[:, 0] @ q) ** 2
     assert square == pytest.approx(1 - 200 / 200**2, abs=0.02)
     assert_allclose(found.error, 0.5)
+
+
+def test_a_direction_is_the_same_whichever_sign_a_solver_gives_it():
+    Q = orthonormal(np.random.default_rng(3), 9, 4)
+    fixed = with_fixed_signs(Q)
+    assert np.array_equal(fixed, with_fixed_signs(Q * [1, -1, -1, 1]))
+    assert_allclose(np.abs(fixed), np.abs(Q))
+    assert np.all(fixed.max(axis=0) == np.abs(Q).max(axis=0))
+
+
+@pytest.mark.parametrize("most", [3, 40])
+def test_every_solver_of_a_spectrum_gives_directions_one_sign(most):
+    A = sparse(500, 40, 0.5)
+    found = spectrum(A.T @ A, MomentNoise.uniform(40, 0, 1e-9), most, 1.0)
+    assert np.array_equal(found.Q, with_fixed_signs(found.Q))
 
 
 def test_iteration_ends_where_the_eigenvectors_are_without_noise():
