@@ -1,7 +1,7 @@
 """Is it true? All source papers, and for each its claims, methods, bounds and corrections."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 import pandas as pd
 import streamlit as st
@@ -57,12 +57,19 @@ def counts_text(total: Counter[Outcome]) -> str:
     )
 
 
-def reasons(claims: Sequence[Claim]) -> str:
-    """Why claims cannot be judged here or ever, with the number of claims of each reason."""
+def reasons(outcomes: Mapping[str, Outcome]) -> str:
+    """Why claims cannot be judged here or ever, with the number of claims of each reason.
+
+    `outcomes` are by the claims' ids.
+    """
     not_judged = [
-        claim for claim in claims if outcome(claim) is Outcome.CANNOT_BE_JUDGED
+        CLAIMS[name]
+        for name, verdict in outcomes.items()
+        if verdict is Outcome.CANNOT_BE_JUDGED
     ]
-    never = [claim for claim in claims if outcome(claim) is Outcome.NEVER]
+    never = [
+        CLAIMS[name] for name, verdict in outcomes.items() if verdict is Outcome.NEVER
+    ]
     last_results = (recorded_results.last(claim) for claim in not_judged)
     on_other_data = [
         last for last in last_results if last is not None and last.stands_in
@@ -93,10 +100,10 @@ def navigation(current: str) -> None:
 
 def overview(unknown: str = "") -> None:
     """Draw all papers, a row each, and a warning about an unknown paper in the address."""
-    every_claim = list(CLAIMS.values())
-    total = Counter(map(outcome, every_claim))
+    outcomes = {claim.id: outcome(claim) for claim in CLAIMS.values()}
+    total = Counter(outcomes.values())
     total.setdefault(Outcome.DIFFERS, 0)  # that none differs is worth a word
-    title = f"{len(every_claim)} claims of {len(PAPERS)} papers: {counts_text(total)}"
+    title = f"{len(outcomes)} claims of {len(PAPERS)} papers: {counts_text(total)}"
     st.title(title, anchor=False)
     if unknown:
         st.warning(
@@ -107,12 +114,14 @@ def overview(unknown: str = "") -> None:
     st.write(
         "A claim is something that a run can contradict: an order of methods, a figure, the shape"
         " of a curve. It consists of statements and is reproduced if all of them hold."
-        f" {reasons(every_claim)}"
+        f" {reasons(outcomes)}"
     )
     rows = (
         {
             "paper": f"**{paper.short}**: {paper.about}",
-            "claims": counts_text(Counter(map(outcome, paper.claims))),
+            "claims": counts_text(
+                Counter(outcomes[claim.id] for claim in paper.claims)
+            ),
             "corrections": str(len(paper.errata)),
         }
         for paper in PAPERS.values()
