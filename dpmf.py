@@ -70,7 +70,7 @@ PLACES = {
     "api.describing": ("algorithms",),
     "api.loading": ("BadInput", "account", "load"),
     "api.model_selection": ("RatingFolds", "privacy_price"),
-    "api.nmf": ("PlainNMF", "PrivateNMF"),
+    "api.nmf_estimators": ("PlainNMF", "PrivateNMF"),
     "api.recommenders": ("PlainRecommender", "PrivateRecommender"),
     "api.sweeping": ("Method", "Swept", "sweep"),
     "api.training": ("TrainedModel", "fit", "load_model", "plot"),
