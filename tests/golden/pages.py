@@ -12,7 +12,7 @@ import pandas as pd
 from pages.audit import game
 from pages.kit.base.page_table import BY_ID, PAGES
 from tests.golden.files import rounded
-from tests.pages.driving import app_of, behind_sidebar, settled
+from tests.pages.driving import MAIN, SIDEBAR, app_of, behind_sidebar, nodes, settled
 
 SMALL = {"dataset": "cinema-small"}
 # by page: the second view, as a link
@@ -70,24 +70,16 @@ def view(page_id: str, link: dict[str, str]) -> dict[str, Any]:
     app = app_of(script, state, **(page.query | link))
     settled(app)
     parts: dict[str, Any] = {"words": [], "controls": [], "tables": [], "figures": []}
-    for node in _nodes(app._tree[0]):
+    for node in nodes(app, MAIN):
         for name, value in _parts(node):
             parts[name].append(value)
     parts["sidebar"] = [
         value
-        for node in _nodes(app._tree[1])
+        for node in nodes(app, SIDEBAR)
         for name, value in _parts(node)
         if name == "controls"
     ]
     return _still(rounded(parts, 5))
-
-
-def _nodes(node: Any) -> Iterator[Any]:
-    """A block and all within it, as they stand on the page."""
-    yield node
-    children = getattr(node, "children", {})
-    for place in sorted(children):
-        yield from _nodes(children[place])
 
 
 def _parts(node: Any) -> Iterator[tuple[str, Any]]:

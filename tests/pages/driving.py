@@ -114,15 +114,43 @@ def component(app: AppTest, name: str) -> dict[str, Any]:
 
 def components(app: AppTest, name: str) -> list[dict[str, Any]]:
     """The data of all components of a name."""
-    data: list[dict[str, Any]] = []
-    todo: list[Any] = [app._tree]
-    while todo:
-        node = todo.pop()
-        todo += list(getattr(node, "children", {}).values())
-        proto: Any = getattr(node, "proto", None)
-        if getattr(proto, "component_name", "") == f"dpmf.{name}":
-            data.append(json.loads(proto.json))
-    return data
+    protos = [getattr(node, "proto", None) for node in nodes(app)]
+    return [
+        json.loads(proto.json)
+        for proto in protos
+        if getattr(proto, "component_name", "") == f"dpmf.{name}"
+    ]
+
+
+# ---- what Streamlit's test of a page has no public name for --------------------------------------
+
+MAIN = 0
+SIDEBAR = 1
+
+
+def nodes(app: AppTest, part: int | None = None) -> Iterator[Any]:
+    """All blocks and elements of a page as they stand there, or those of one part of it."""
+    if part is None:
+        yield from _nodes_below(app._tree)
+    else:
+        yield from _nodes_below(app._tree[part])
+
+
+def _nodes_below(node: Any) -> Iterator[Any]:
+    yield node
+    children = getattr(node, "children", {})
+    for place in sorted(children):
+        yield from _nodes_below(children[place])
+
+
+def widget_states(app: AppTest) -> WidgetStates:
+    """What a browser says of all its widgets."""
+    return app._tree.get_widget_states()
+
+
+def run_with(app: AppTest, states: WidgetStates) -> AppTest:
+    """Run the page after a browser has said this of its widgets."""
+    return app._run(states)
 
 
 def headline(app: AppTest) -> str:
@@ -165,7 +193,7 @@ def engine_run(spec: RunSpec) -> Run:
 def settled(app: AppTest) -> AppTest:
     """The page after its last run, or with an error. Its headings leave out no level."""
     run_until(app, lambda: app.error or not _waits(app))
-    levels = list(_heading_levels(app._tree[0]))
+    levels = list(_heading_levels(app))
     for before, level in pairwise(levels):
         assert level <= before + 1, f"h{level} after h{before}: {levels}"
     return app
@@ -179,18 +207,18 @@ FIRST_VIEWS = (
 )
 
 
-def _heading_levels(node: Any) -> Iterator[int]:
-    """The levels of the headings in a part of a page, in their order."""
-    component_name = getattr(getattr(node, "proto", None), "component_name", "")
-    if component_name in FIRST_VIEWS:
-        yield 1
-    if node.type in HEADINGS:
-        yield HEADINGS[node.type]
-    elif node.type == "markdown" and (hashes := re.match(r"(#+) ", str(node.value))):
-        yield len(hashes[1])
-    children = getattr(node, "children", {})
-    for place in sorted(children):
-        yield from _heading_levels(children[place])
+def _heading_levels(app: AppTest) -> Iterator[int]:
+    """The levels of a page's headings, in their order."""
+    for node in nodes(app, MAIN):
+        component_name = getattr(getattr(node, "proto", None), "component_name", "")
+        if component_name in FIRST_VIEWS:
+            yield 1
+        if node.type in HEADINGS:
+            yield HEADINGS[node.type]
+        elif node.type == "markdown" and (
+            hashes := re.match(r"(#+) ", str(node.value))
+        ):
+            yield len(hashes[1])
 
 
 def _waits(app: AppTest) -> bool:
@@ -227,7 +255,7 @@ def widget_of(widgets: Iterable[Any], key: str) -> Any:
 
 def let_go(app: AppTest, epsilon: object, key: str = "sidebar.slider") -> WidgetStates:
     """What a browser says when the handle of epsilon's slider is released there."""
-    states = app._tree.get_widget_states()
+    states = widget_states(app)
     slider_id = _slider(app, key).id
     event = json.dumps({"event": "released", "value": epsilon})
     states.widgets.add(

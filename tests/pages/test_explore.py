@@ -15,7 +15,9 @@ from tests.pages.driving import (
     component,
     engine_run,
     headline,
+    run_with,
     settled,
+    widget_states,
     words,
 )
 
@@ -30,7 +32,7 @@ def page(**parameters):
 
 def click(app, name, value):
     """The page after the figure reported this value, as a click in it does."""
-    states = app._tree.get_widget_states()
+    states = widget_states(app)
     figure = next(
         one.proto.id
         for one in app.get("bidi_component")
@@ -40,7 +42,7 @@ def click(app, name, value):
     states.widgets.add(
         id=f"$$STREAMLIT_INTERNAL_KEY_{figure}__events", json_trigger_value=event
     )
-    app._run(states)
+    run_with(app, states)
 
 
 def spec(**more):

@@ -6,7 +6,14 @@ from streamlit.testing.v1 import AppTest
 
 from dpmf_core.runs.first_views import DEFAULT_EPSILON
 from dpmf_core.teaching.lesson_links import LessonLink
-from tests.pages.driving import app_of, let_go, slider_epsilon, widget_of
+from tests.pages.driving import (
+    app_of,
+    let_go,
+    run_with,
+    slider_epsilon,
+    widget_of,
+    widget_states,
+)
 from tests.support.engines import WAIT
 
 SCRIPT = """
@@ -22,23 +29,18 @@ def open_page():
     return app_of(SCRIPT, dataset="cinema-small").run()
 
 
-def widget_states(app):
-    """What a browser says of all its widgets."""
-    return app._tree.get_widget_states()
-
-
 def late(app, widget, value):
     """Move one widget; the browser repeats its state before it has the answer."""
     widget.set_value(value)
     states = widget_states(app)
-    app._run(states)
-    return app._run(states)
+    run_with(app, states)
+    return run_with(app, states)
 
 
 def test_a_late_browser_does_not_set_epsilon_back():
     app = open_page()
-    app._run(let_go(app, 2.0))
-    app._run(widget_states(app))
+    run_with(app, let_go(app, 2.0))
+    run_with(app, widget_states(app))
     assert app.markdown[0].value == "ε = 2"
     assert slider_epsilon(app) == 2.0
     assert latest(app).value == "2"
@@ -46,16 +48,16 @@ def test_a_late_browser_does_not_set_epsilon_back():
 
 def test_the_slider_is_heard_at_an_epsilon_that_it_had_before_the_box_changed_it():
     app = open_page()
-    app._run(let_go(app, 2.0))
+    run_with(app, let_go(app, 2.0))
     widget_of(app.text_input, "sidebar.epsilon").set_value("0.7").run()
-    app._run(let_go(app, 2.0))
+    run_with(app, let_go(app, 2.0))
     assert app.markdown[0].value == "ε = 2"
 
 
 @pytest.mark.parametrize("value", [0.01, 101, -1, "2", None, [2], {"epsilon": 2}])
 def test_what_is_no_epsilon_of_the_slider_is_not_taken(value):
     app = open_page()
-    app._run(let_go(app, value))
+    run_with(app, let_go(app, value))
     assert app.markdown[0].value == f"ε = {DEFAULT_EPSILON:g}"
     assert not app.exception
 
@@ -96,7 +98,7 @@ def test_a_locked_slider_is_not_heard():
     )
     app.run()
     assert app.markdown[0].value == "ε = 1"
-    app._run(let_go(app, 2.0))
+    run_with(app, let_go(app, 2.0))
     assert app.markdown[0].value == "ε = 1"
     assert slider_epsilon(app) == 1.0
 
@@ -111,11 +113,11 @@ def test_a_late_browser_does_not_keep_the_delta_of_other_data():
 def test_what_is_typed_before_the_answer_comes_is_kept():
     app = open_page()
     box = widget_of(app.text_input, "sidebar.epsilon")
-    app._run(let_go(app, 2.0))
+    run_with(app, let_go(app, 2.0))
     states = widget_states(app)
     # into the box that her browser still shows
     states.widgets.add(id=box.id, string_value="7")
-    app._run(states)
+    run_with(app, states)
     assert app.markdown[0].value == "ε = 7"
     assert widget_of(app.text_input, "sidebar.epsilon").value == "7"
 
@@ -125,8 +127,8 @@ def test_what_is_typed_before_the_answer_comes_is_kept():
 )
 def test_a_number_that_the_slider_does_not_have_is_not_taken(value):
     app = open_page()
-    app._run(let_go(app, 2.0))
-    app._run(let_go(app, value))
+    run_with(app, let_go(app, 2.0))
+    run_with(app, let_go(app, value))
     assert not app.exception
     assert app.markdown[0].value == "ε = 2"
 
@@ -156,6 +158,6 @@ def test_an_option_that_a_frame_makes_up_is_not_taken():
         else:
             made_up.string_array_value.data.append("third")
     assert len(states.widgets) >= 4
-    app._run(states)
+    run_with(app, states)
     assert not app.exception
     assert app.markdown[0].value == usual

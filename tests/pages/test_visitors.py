@@ -23,7 +23,14 @@ from dpmf_datasets import session_files
 from pages.kit.base import safe_text
 from pages.kit.running import runs
 from pages.server import visitor
-from tests.pages.driving import app_of, behind_sidebar, brought, forget, words
+from tests.pages.driving import (
+    app_of,
+    behind_sidebar,
+    brought,
+    forget,
+    nodes,
+    words,
+)
 from tests.support.engines import WAIT, Gated, gated, gates
 from tests.support.messy_table import messy_table
 
@@ -254,13 +261,8 @@ def test_a_page_on_an_uploaded_file_sends_no_path_on_the_server(page, put):
     upload = session_files.read(table.content, "visits.csv", facts)
     app = app_of(behind_sidebar(f"{page}/page.py"), brought(upload.entry)).run()
     assert not app.exception
-    todo = [app._tree]
-    sent = []
-    while todo:
-        node = todo.pop()
-        todo += list(getattr(node, "children", {}).values())
-        if isinstance(proto := getattr(node, "proto", None), Message):
-            sent.append(proto.SerializeToString())
+    protos = [getattr(node, "proto", None) for node in nodes(app)]
+    sent = [proto.SerializeToString() for proto in protos if isinstance(proto, Message)]
     forget(upload)
     assert len(sent) > 5
     assert str(session_files.home()).encode() not in b"".join(sent)
