@@ -56,7 +56,8 @@ VIEWS = (
 )
 # the methods on Compare; the best known method and the predictors without a model are always added
 COMPARE_METHODS = tuple(proven_methods("ratings"))
-COMPARE_EPSILONS = (1.0, 5.0, 20.0)
+# about the epsilon at which every page begins, which its headline is then about, too
+COMPARE_EPSILONS = (0.5, 2.0, 10.0)
 COMPARE_DRAWS = 3
 
 

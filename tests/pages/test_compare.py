@@ -116,8 +116,8 @@ def test_a_link_needs_no_space_after_a_comma():
 
 def test_a_link_that_cannot_be_read_is_compared_at_the_usual_epsilons():
     app = page(epsilons="1;two", draws="1", methods="private-bias")
-    assert "Got '1;two'. Still showing ε = 1, 5, 20." in app.error[0].value
-    assert compared(app)[0] == (1.0, 5.0, 20.0)
+    assert "Got '1;two'. Still showing ε = 0.5, 2, 10." in app.error[0].value
+    assert compared(app)[0] == (0.5, 2.0, 10.0)
 
 
 def test_the_notebook_makes_the_same_runs_again():
