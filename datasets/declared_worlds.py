@@ -7,6 +7,7 @@
 from dataclasses import dataclass, field
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.rating_bounds import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.simulated_shape import SimulatedShape
 from dpmf_datasets.simulated import worlds
@@ -36,7 +37,7 @@ class DeclaredWorld(SimulatedShape):
         n_users: int,
         n_items: int,
         each: float,
-        bounds: tuple[float, float],
+        bounds: Bounds,
         step: float | None,
     ) -> "DeclaredWorld":
         """The world of a shape, with the number of items that can be simulated."""
@@ -89,7 +90,7 @@ def world_ids(
     n_users: int,
     n_items: int,
     each: float,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     step: float | None,
 ) -> tuple[str, ...]:
     """The ids of every world of the family in a declared shape."""

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.data.catalogue import Entry, SampleEntry
@@ -118,7 +119,7 @@ def _of_samples(samples: Samples) -> tuple[dict[str, Any], dict[str, Any]]:
     return facts, arrays
 
 
-def _small(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def _small(array: Array) -> Array:
     """Whole numbers in the smallest type that holds them, which halves the time to read."""
     fits = len(array) and array.min() >= 0
     if fits:

@@ -12,17 +12,17 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.feather
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import create_folder, held_alone
 from dpmf_core.data.addresses import path_of, require_known, split
-from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS
+from dpmf_core.data.column_names import Advice
+from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, Facts
 from dpmf_core.data.partitioned import Members, usual_parts
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import VALUES_NAMED, Kind, Problem, Report, place_in_report
@@ -42,7 +42,6 @@ from dpmf_datasets.readers.ratings_tables import (
 )
 from dpmf_datasets.readers.table import EmptyTable, file_name, report_damage
 from dpmf_datasets.readers.tables import open_table, read_item_table
-from dpmf_datasets.readers.wide_tables import Advice
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -129,7 +128,7 @@ def check_tables(path_and_facts: str) -> tuple[Report, tuple[str, ...]]:
     return report, manifest.assumptions
 
 
-def _files(path_and_facts: str) -> tuple[list[Path], dict[str, str], Advice]:
+def _files(path_and_facts: str) -> tuple[list[Path], Facts, Advice]:
     """The tables that a path, a folder or a pattern names, the facts after it, and advice on it."""
     place, facts = split(path_and_facts)
     require_known(facts, (*RATING_FACTS, "encoding", "header", "multiline"))
@@ -156,7 +155,7 @@ class _Import:
 
     name: str
     files: list[Path]
-    facts: dict[str, str]
+    facts: Facts
     advice: Advice
     folder: Path
     n_partitions: int | None = None
@@ -278,7 +277,7 @@ class _Import:
 
     def _gather(self, members: Members) -> None:
         """Gather all rows, with numbers for ids, by their users' partition, in their order."""
-        chunks = list[npt.NDArray[Any]]()
+        chunks = list[Array]()
         for at in range(self.n_batches):
             table = pyarrow.feather.read_table(self._batch(at), memory_map=False)
             self._batch(at).unlink()
@@ -296,7 +295,7 @@ class _Import:
                 chunks.clear()
             self.progress("gathering", at + 1, self.n_batches)
 
-    def _put(self, rows: npt.NDArray[Any], members: Members) -> None:
+    def _put(self, rows: Array, members: Members) -> None:
         partition_of = members.part_of[rows["user"]]
         order = np.argsort(partition_of, kind="stable")
         some, first = np.unique(partition_of[order], return_index=True)

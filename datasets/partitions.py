@@ -18,9 +18,9 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import data_folder
@@ -107,7 +107,7 @@ def file_of(folder: Path, partition: int) -> Path:
     return folder / f"{partition:05}.parquet"
 
 
-def write_partition(file: Path, users: npt.NDArray[Any], rows: Ratings) -> str:
+def write_partition(file: Path, users: Array, rows: Ratings) -> str:
     """Write the ratings of some users, completely or not at all.
 
     Parameters
@@ -250,7 +250,7 @@ class ParquetPartitions(LazyParts):
         )
         return Part(ids, rows)
 
-    def _columns(self, place: int) -> dict[str, npt.NDArray[Any]]:
+    def _columns(self, place: int) -> dict[str, Array]:
         with extra("files"):
             import pyarrow as pa
             from pyarrow import parquet

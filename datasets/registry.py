@@ -12,6 +12,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.data import Data, Ratings
 from dpmf_core.data.catalogue import Entry, SampleEntry
+from dpmf_core.data.rating_bounds import Bounds
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import declared_worlds, sample_sets
@@ -150,9 +151,7 @@ def is_stand_in(data_id: str) -> bool:
     return data_id.startswith((HEAD, declared_worlds.HEAD))
 
 
-def stand_in_id(
-    n_users: int, n_items: int, density: float, bounds: tuple[float, float]
-) -> str:
+def stand_in_id(n_users: int, n_items: int, density: float, bounds: Bounds) -> str:
     """The id of the stand-in for data of a shape.
 
     For a large catalogue the stand-in has as many items as can be simulated.
@@ -223,7 +222,7 @@ def stand_in(data_id: str, seed: int) -> Ratings:
     )
 
 
-def _shape_in(data_id: str) -> tuple[int, int, float, tuple[float, float]]:
+def _shape_in(data_id: str) -> tuple[int, int, float, Bounds]:
     """Users, items, density and bounds. Raises BadInput."""
     facts = dict(parse_qsl(data_id.removeprefix(HEAD)))
     try:

@@ -3,16 +3,16 @@
 import dataclasses
 import posixpath
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import compress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Doubles
 from dpmf_core.base.errors import BadInput, quoted
-from dpmf_core.data.facts import value
+from dpmf_core.data.facts import Facts, value
 from dpmf_core.data.ids import canonical_text
 from dpmf_core.data.ratings import LAYOUT_IS_PUBLIC
 from dpmf_core.data.report import Report, Tally
@@ -37,7 +37,6 @@ NAMELESS = "no person, row left out"
 ANOTHER_ENCODING = (
     "If that is wrong, declare another encoding (after a path, e.g. encoding=cp1251)."
 )
-DeclaredFacts = Mapping[str, str]
 
 
 @dataclasses.dataclass(frozen=True)
@@ -57,7 +56,7 @@ class _Rows:
     people: Sequence[str] | None = None
 
 
-def samples_at(path: Path, facts: DeclaredFacts) -> tuple[Samples, Report]:
+def samples_at(path: Path, facts: Facts) -> tuple[Samples, Report]:
     """Documents or images at a path.
 
     Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
@@ -85,7 +84,7 @@ def may_be_files(path: Path) -> bool:
     return path.is_dir() or path.suffix.lower() in ARCHIVES
 
 
-def _matrix(path: Path, facts: DeclaredFacts) -> _Rows:
+def _matrix(path: Path, facts: Facts) -> _Rows:
     samples, report = matlab.samples_of(
         path,
         name=path.name,
@@ -108,7 +107,7 @@ def _matrix(path: Path, facts: DeclaredFacts) -> _Rows:
     return _Rows(samples, report, people)
 
 
-def _lines(path: Path, facts: DeclaredFacts) -> _Rows:
+def _lines(path: Path, facts: Facts) -> _Rows:
     if "group" in facts:
         raise BadInput(
             f"{path.name} does not name the person of each document. Give a table with a column for"
@@ -127,7 +126,7 @@ def _lines(path: Path, facts: DeclaredFacts) -> _Rows:
     )
 
 
-def _column(path: Path, facts: DeclaredFacts) -> _Rows:
+def _column(path: Path, facts: Facts) -> _Rows:
     """The documents in a column of a table of any kind, and the people in another one."""
     columns = [facts[name] for name in ("text", "group") if name in facts]
     with report_damage(path):
@@ -149,7 +148,7 @@ def _column(path: Path, facts: DeclaredFacts) -> _Rows:
     return _Rows(samples.assuming(LAYOUT_IS_PUBLIC, *table.assumptions), report, people)
 
 
-def _files(path: Path, facts: DeclaredFacts) -> _Rows:
+def _files(path: Path, facts: Facts) -> _Rows:
     """Images or documents, each of them a file of a folder or archive."""
     if facts.get("group", FOLDER) != FOLDER:
         raise BadInput(
@@ -190,11 +189,11 @@ def _files(path: Path, facts: DeclaredFacts) -> _Rows:
     return _Rows(samples, rows.report, people)
 
 
-def _reader(facts: DeclaredFacts) -> Reader:
+def _reader(facts: Facts) -> Reader:
     return Reader(value(facts, "encoding"), advice=ANOTHER_ENCODING)
 
 
-def _rules(facts: DeclaredFacts) -> WordRules:
+def _rules(facts: Facts) -> WordRules:
     words = stop_words(value(facts, "stop_words", ENGLISH))
     return WordRules(words, value(facts, "shortest", SHORTEST))
 
@@ -202,9 +201,7 @@ def _rules(facts: DeclaredFacts) -> WordRules:
 # ---- the person of each document or image, who then is the privacy unit --------------------------
 
 
-def _with_people(
-    path: Path, rows: _Rows, facts: DeclaredFacts
-) -> tuple[Samples, Report]:
+def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report]:
     """Samples with a person for each row, by the fact `group`.
 
     A row without a person, which might be anyone's, is left out. `people` declares the number of
@@ -264,7 +261,7 @@ def _of_vector(values: Any, path: Path, group: str) -> list[str]:
             f"'{group}' of {path.name} has {array.shape[0]:,} x {array.shape[1]:,} entries; a"
             " vector with the person of each row is needed. Name another variable with group=."
         )
-    numbers: npt.NDArray[np.float64] = array.ravel().astype(np.float64)
+    numbers: Doubles = array.ravel().astype(np.float64)
     return [f"{number:.17g}" if np.isfinite(number) else "" for number in numbers]
 
 

@@ -28,7 +28,7 @@ from dpmf_core.base.hashing import OWNED_BY
 from dpmf_core.base.paths import claim_folder, clear, data_folder, remove_if_empty
 from dpmf_core.data.addresses import join, split
 from dpmf_core.data.catalogue import Entry, SampleEntry
-from dpmf_core.data.facts import FACTS, ITEM_TABLE
+from dpmf_core.data.facts import FACTS, ITEM_TABLE, Facts
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
@@ -160,7 +160,7 @@ def _in_child(
 def look(
     content: bytes,
     name: str,
-    facts: Mapping[str, str],
+    facts: Facts,
     *,
     limits: SandboxLimits = UPLOAD,
     watch: WatchImport = unwatched,
@@ -199,7 +199,7 @@ def look(
 def read(
     content: bytes,
     name: str,
-    facts: Mapping[str, str],
+    facts: Facts,
     *,
     owner: str = "",
     limits: SandboxLimits = UPLOAD,

@@ -5,11 +5,13 @@ from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.addresses import is_database, path_of, require_known, split
+from dpmf_core.data.column_names import Advice
 from dpmf_core.data.facts import (
     ITEM_TABLE,
     RATING_FACTS,
     SAMPLE_FACTS,
     TABLE_FACTS,
+    Facts,
     value,
 )
 from dpmf_core.data.rating_bounds import checked_bounds
@@ -22,7 +24,7 @@ from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import after_path, read_table
 from dpmf_datasets.readers.table import Table, file_name, report_damage, report_size
 from dpmf_datasets.readers.tables import open_table, ratings_tables, read_item_table
-from dpmf_datasets.readers.wide_tables import Advice, as_long
+from dpmf_datasets.readers.wide_tables import as_long
 from dpmf_datasets.registry import SOURCES, source_of
 from dpmf_datasets.sample_paths import may_be_files, may_be_lines, samples_at
 
@@ -50,7 +52,7 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
     return dataclasses.replace(data, origin=fingerprint_of(path))
 
 
-def _in_database(address: str, declared: dict[str, str]) -> DataAndReport:
+def _in_database(address: str, declared: Facts) -> DataAndReport:
     """The ratings of a table in a database, from declared facts and options of its driver."""
     known_facts = {*RATING_FACTS, *TABLE_FACTS}
     facts = {name: text for name, text in declared.items() if name in known_facts}
@@ -60,9 +62,7 @@ def _in_database(address: str, declared: dict[str, str]) -> DataAndReport:
     return _ratings_of_table(table, name, facts, after_path(address, declared))
 
 
-def read(
-    file: Path, facts: dict[str, str], advice: Advice | None = None
-) -> DataAndReport:
+def read(file: Path, facts: Facts, advice: Advice | None = None) -> DataAndReport:
     """The ratings, documents or images at a path.
 
     Parameters
@@ -102,7 +102,7 @@ def read(
 
 
 def _with_item_table(
-    ratings: Ratings | Samples, report: Report, facts: dict[str, str]
+    ratings: Ratings | Samples, report: Report, facts: Facts
 ) -> tuple[Ratings, Report]:
     """The ratings with a public table of their items, and its report."""
     if not isinstance(ratings, Ratings):
@@ -123,7 +123,7 @@ def _with_item_table(
     return with_table, dataclasses.replace(report, assumed=assumed)
 
 
-def _holds_ratings(path: Path, facts: dict[str, str]) -> bool:
+def _holds_ratings(path: Path, facts: Facts) -> bool:
     """Whether the file at a path, or in a folder or archive, is read as ratings.
 
     A file that could also hold documents or images is, if facts of ratings are declared. Raises
@@ -147,7 +147,7 @@ def _holds_ratings(path: Path, facts: dict[str, str]) -> bool:
 
 
 def _ratings_of_table(
-    table: Table, name: str, facts: dict[str, str], advice: Advice
+    table: Table, name: str, facts: Facts, advice: Advice
 ) -> tuple[Ratings, Report]:
     """The ratings of an open table with its facts."""
     declared = Declared.of(facts)

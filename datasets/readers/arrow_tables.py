@@ -7,14 +7,15 @@ from contextlib import contextmanager
 from typing import Any, BinaryIO
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.feather
 import pyarrow.parquet
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput, shortened
 from dpmf_core.data.column_names import by_name
+from dpmf_core.data.facts import Facts
 from dpmf_core.data.samples import is_sparse
 from dpmf_datasets.readers.archives import ZIP
 from dpmf_datasets.readers.table import (
@@ -289,7 +290,7 @@ def arrays(stream: BinaryIO, name: str) -> Table:
         return matrix_table(load_npz(stream), name, {})
 
 
-def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
+def _of_arrays(columns: Mapping[str, Array]) -> Table:
     """The table with the one-dimensional arrays as its columns.
 
     If one of them has the name of a rating column, arrays of another length are left out.
@@ -304,7 +305,7 @@ def _of_arrays(columns: Mapping[str, npt.NDArray[Any]]) -> Table:
     )
 
 
-def saved_array(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+def saved_array(stream: BinaryIO, name: str, facts: Facts) -> Table:
     """Read a file of `numpy.save`: a matrix or an array of records. Pickles are refused.
 
     Parameters
@@ -334,7 +335,7 @@ def saved_array(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
         return matrix_table(values, name, facts)
 
 
-def matrix_table(matrix: Any, name: str, facts: Mapping[str, str]) -> Table:
+def matrix_table(matrix: Any, name: str, facts: Facts) -> Table:
     """The table of ratings in a dense or sparse matrix.
 
     A sparse matrix has a row for each user and a column for each item: each stored entry is a

@@ -11,12 +11,11 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from dpmf_core.base.arrays import Flags
+from dpmf_core.base.arrays import Doubles, Flags, Floats, Ints, Numbers
 from dpmf_core.data.ids import arrow_numbering_order, canonical_arrow
 from dpmf_core.data.report import Kind, Problem, Tally, place_in_report
 from dpmf_core.data.row_rules import ReadRows, RowRules
@@ -122,7 +121,7 @@ class Ids:
         index: pd.Index[Any] = pd.Index(self.labels.to_numpy(zero_copy_only=False))
         return index
 
-    def numbers(self, ids: pa.DictionaryArray) -> npt.NDArray[np.int32]:
+    def numbers(self, ids: pa.DictionaryArray) -> Numbers:
         """The places of ids (n,) among the labels."""
         distinct = ids.dictionary.cast(self.labels.type).to_numpy(zero_copy_only=False)
         numbers = self._index.get_indexer(distinct).astype(np.int32)
@@ -140,7 +139,7 @@ def _dictionary_as_numbers(texts: pa.Array) -> pa.Array:
     return texts
 
 
-def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, npt.NDArray[np.int32]]:
+def numbered(parts: Sequence[pa.DictionaryArray]) -> tuple[Ids, Numbers]:
     """The distinct ids in all batches, and the number of each row's (n_rows,)."""
     ids = Ids()
     for part in parts:
@@ -166,9 +165,9 @@ class Batch:
 
     users: pa.DictionaryArray
     items: pa.DictionaryArray
-    values: npt.NDArray[np.float32]
-    rows: npt.NDArray[np.int32]
-    order: npt.NDArray[np.int64] | None
+    values: Floats
+    rows: Numbers
+    order: Ints | None
 
 
 @dataclass
@@ -276,7 +275,7 @@ class CleanRows:
 
     def _ratings(
         self, batch: Mapping[str, pa.Array], n_rows: int
-    ) -> tuple[npt.NDArray[np.float64], Flags]:
+    ) -> tuple[Doubles, Flags]:
         """Values, NaN if there is no number; and which cells are empty."""
         if "rating" not in batch:
             return np.ones(n_rows), np.zeros(n_rows, np.bool_)

@@ -8,17 +8,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 from pandas.tseries.api import guess_datetime_format
 
-from dpmf_core.base.arrays import Flags
+from dpmf_core.base.arrays import Doubles, Flags, Ints
 from dpmf_core.data.report import DateOrder
 from dpmf_datasets.readers.numbers import NumberFormat
 
-Times = npt.NDArray[np.int64]
 ORDERS: dict[DateOrder, str] = {"dmy": "the day first", "mdy": "the month first"}
 UNREAD = int(np.iinfo(np.int64).min)
 LARGEST = 9e18  # 64 bits hold it
@@ -60,14 +58,14 @@ class Dates:
         The signs between the numbers of dates for which the order makes a difference.
     """
 
-    day_first: Times
-    month_first: Times
+    day_first: Ints
+    month_first: Ints
     signs: frozenset[str] = frozenset()
 
     def __len__(self) -> int:
         return len(self.day_first)
 
-    def read(self, order: DateOrder) -> Times:
+    def read(self, order: DateOrder) -> Ints:
         if order == "dmy":
             return self.day_first
         return self.month_first
@@ -169,7 +167,7 @@ class Clock:
         return cls(order, form="ISO8601", words=words)
 
     @classmethod
-    def _of_numbers(cls, numbers: npt.NDArray[np.float64]) -> "Clock":
+    def _of_numbers(cls, numbers: Doubles) -> "Clock":
         """Times that are numbers: since 1970, dates of eight digits, or in an unknown unit."""
         has_fractions = bool((numbers != np.floor(numbers)).any())
         for unit, low, high in EPOCHS:
@@ -186,13 +184,13 @@ class Clock:
         words = "Times are numbers in an unknown unit; only their order is used."
         return cls(has_fractions=has_fractions, words=words)
 
-    def order_of(self, column: pa.Array) -> tuple[Times, Flags]:
+    def order_of(self, column: pa.Array) -> tuple[Ints, Flags]:
         """Whole numbers (n,) that grow with time, and which cells (n,) cannot be read."""
         times = self._times(column)
         is_unread: Flags = times == UNREAD
         return np.where(is_unread, 0, times), is_unread
 
-    def _times(self, column: pa.Array) -> Times:
+    def _times(self, column: pa.Array) -> Ints:
         if pa.types.is_temporal(column.type):
             return _of_temporal(column)
         text = stripped(column)
@@ -211,7 +209,7 @@ class Clock:
             times = parse_dates(texts.to_pylist(), self.form).read(self.order)
         return np.asarray(times[distinct.indices.to_numpy(zero_copy_only=False)])
 
-    def _of_numbers_in(self, texts: pa.Array) -> Times:
+    def _of_numbers_in(self, texts: pa.Array) -> Ints:
         """The whole part of numbers, in millionths if there are fractions."""
         cells = texts.to_pylist()
         numbers = pd.to_numeric(pd.Series(cells, dtype=object), errors="coerce")
@@ -226,7 +224,7 @@ class Clock:
                     times[place] = _whole(cell)
         return times
 
-    def _in_unit(self, times: Times) -> Times:
+    def _in_unit(self, times: Ints) -> Ints:
         """The times, UNREAD where a number is since 1970 in another unit."""
         if not self.unit:
             return times
@@ -263,7 +261,7 @@ def parse_dates(texts: Sequence[str], form: str = "") -> Dates:
     century = pd.Series(np.where(is_late, "20", "19"), dtype=object)
     year = parts["year"].where(parts["year"].str.len() == 4, century + parts["year"])
 
-    def read(day: str, month: str) -> Times:
+    def read(day: str, month: str) -> Ints:
         iso = year + "-" + parts[month].str.zfill(2) + "-" + parts[day].str.zfill(2)
         iso = (iso + parts["rest"]).where(pd.to_numeric(parts[month]) <= MONTHS, "")
         return _moments(values.where(~is_numeric, iso), form)
@@ -281,7 +279,7 @@ def _format_of(texts: Sequence[str]) -> str:
     return next(filter(None, map(guess_datetime_format, texts)), "")
 
 
-def _moments(texts: "pd.Series[str]", form: str) -> Times:
+def _moments(texts: "pd.Series[str]", form: str) -> Ints:
     """Read cells in a format, and the other cells one by one."""
     is_date = texts.str.replace(CLOCK, "", regex=True).str.count(DATE_PARTS) >= 3
     candidates = texts[is_date]
@@ -315,13 +313,13 @@ def looks_like_times(values: Sequence[str]) -> bool:
     return bool(texts) and bool(parse_dates(texts).is_read.all())
 
 
-def _micro(stamps: "pd.Series[pd.Timestamp]") -> Times:
+def _micro(stamps: "pd.Series[pd.Timestamp]") -> Ints:
     return np.where(
         stamps.isna(), UNREAD, stamps.astype("datetime64[us, UTC]").astype("int64")
     ).astype(np.int64)
 
 
-def _of_temporal(column: pa.Array) -> Times:
+def _of_temporal(column: pa.Array) -> Ints:
     """Times of a typed column in microseconds since 1970, or in the unit of times of day."""
     if pa.types.is_date(column.type):
         column = column.cast(pa.timestamp("s"), safe=False)

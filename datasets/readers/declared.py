@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dpmf_core.data.column_names import ROLE_NAMES
-from dpmf_core.data.facts import value
+from dpmf_core.data.facts import Facts, value
 from dpmf_core.data.report import DateOrder, Outside
 
 
@@ -41,7 +41,7 @@ class Declared:
     leave: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, facts: Mapping[str, str]) -> "Declared":
+    def of(cls, facts: Facts) -> "Declared":
         """Read the facts of an address. Raises BadInput."""
         return cls(
             bounds=value(facts, "bounds"),

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.data.report import Report, Tally
@@ -98,7 +98,7 @@ def pictures(
 
 def _grey_rows(
     members: ArchiveMembers, names: list[str], size: tuple[int, int], is_declared: bool
-) -> tuple[dict[str, npt.NDArray[Any]], Tally]:
+) -> tuple[dict[str, Array], Tally]:
     """The pixels of every picture among some files by its name, and counts of changes."""
     rows = {}
     tally = Tally()

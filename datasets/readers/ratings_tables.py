@@ -6,21 +6,23 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 
+from dpmf_core.base.arrays import Hashes, Numbers
 from dpmf_core.base.errors import BadInput, brief, listing
 from dpmf_core.data.addresses import join
 from dpmf_core.data.column_names import (
     REQUIRED_ROLES,
     ROLES,
+    Advice,
     by_name,
     chosen_columns,
     title_note,
 )
+from dpmf_core.data.facts import Facts
 from dpmf_core.data.ids import keys_of_ids, spelling_note
-from dpmf_core.data.rating_bounds import checked_bounds, interaction_bounds
+from dpmf_core.data.rating_bounds import Bounds, checked_bounds, interaction_bounds
 from dpmf_core.data.ratings import (
     ITEMS_ARE_PUBLIC,
     LAYOUT_IS_PUBLIC,
@@ -40,7 +42,6 @@ from dpmf_datasets.readers.table import (
     is_number,
     report_damage,
 )
-from dpmf_datasets.readers.wide_tables import Advice
 
 # names of roles and facts on a page
 LABELS = {
@@ -62,22 +63,22 @@ LONGEST_VALUE = 40  # characters
 MOST = {"users": 20_000_000, "items": 1_000_000}
 
 
-def after_path(path: str, facts: Mapping[str, str]) -> Advice:
+def after_path(path: str, facts: Facts) -> Advice:
     """Advice to someone who gave a path: give it again, with more facts after it."""
 
-    def advice(more: Mapping[str, str]) -> str:
+    def advice(more: Facts) -> str:
         short = {name: brief(text) for name, text in more.items()}
         return f"Declare it after the path, e.g. '{join(path, {**facts, **short})}'."
 
     return advice
 
 
-def on_page(facts: Mapping[str, str]) -> str:
+def on_page(facts: Facts) -> str:
     labels = [ON_PAGE.get(fact, fact) for fact in facts]
     return f"Change it above, under {' and '.join(labels)}."
 
 
-def in_header(facts: Mapping[str, str]) -> str:
+def in_header(facts: Facts) -> str:
     if "bounds" in facts:
         return f"Use the file by its path, e.g. --dataset 'ratings.csv?bounds={facts['bounds']}'."
     return f"Rename the column to {' and '.join(facts)} in the file's header."
@@ -231,7 +232,7 @@ def _places(
     name: str,
     declared: Declared,
     advice: Advice,
-    bounds: tuple[float, float],
+    bounds: Bounds,
 ) -> Mapping[str, int]:
     """The column of each role. Raises BadInput."""
     has_header = bool(table.names)
@@ -270,7 +271,7 @@ def _clock_of(
 def _require_rating(
     table: Table,
     places: Mapping[str, int],
-    bounds: tuple[float, float],
+    bounds: Bounds,
     name: str,
     advice: Advice,
 ) -> None:
@@ -376,9 +377,7 @@ def report_of(
     )
 
 
-def merged_rows(
-    rows: CleanRows, row_numbers: npt.NDArray[np.int32], n_users: int
-) -> tuple[str, ...]:
+def merged_rows(rows: CleanRows, row_numbers: Numbers, n_users: int) -> tuple[str, ...]:
     """A note for a wide table in which several lines belong to one person.
 
     Parameters
@@ -425,7 +424,7 @@ class TableSize:
 
     n_users: int
     labels: tuple[str, ...]
-    user_keys: npt.NDArray[np.uint64]
+    user_keys: Hashes
     notes: tuple[str, ...]
 
 
@@ -581,7 +580,7 @@ def detect_columns(table: Table) -> dict[str, str]:
 def other_ratings(
     table: Table,
     used_places: Collection[int],
-    bounds: tuple[float, float] = (-math.inf, math.inf),
+    bounds: Bounds = (-math.inf, math.inf),
 ) -> list[str]:
     """The unused columns that may hold ratings.
 

@@ -3,7 +3,7 @@
 They are read in a child process, because a kilobyte may claim a table of terabytes.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
@@ -14,7 +14,7 @@ import pyarrow.feather
 
 from dpmf_core.base.errors import BadInput, closest, listing, quoted, shortened
 from dpmf_core.base.extras import extra
-from dpmf_core.data.facts import value
+from dpmf_core.data.facts import Facts, value
 from dpmf_datasets.readers.apart import in_child
 from dpmf_datasets.readers.arrow_tables import in_memory, table_of_rows
 from dpmf_datasets.readers.table import (
@@ -31,7 +31,7 @@ EXACT = 1e15
 SheetRow = Sequence[Any]
 
 
-def spreadsheet(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+def spreadsheet(stream: BinaryIO, name: str, facts: Facts) -> Table:
     """Read a sheet of a spreadsheet (.xlsx, .xlsb, .xls, .ods).
 
     Parameters
@@ -158,9 +158,7 @@ def write_sheet(
     }
 
 
-def _chosen_sheet(
-    book: Any, names: Sequence[str], facts: Mapping[str, str], name: str
-) -> Any:
+def _chosen_sheet(book: Any, names: Sequence[str], facts: Facts, name: str) -> Any:
     """The declared sheet, else the first one with a header of ratings, else the first."""
     declared = facts.get("sheet")
     if not names or declared not in (None, *names):
@@ -194,9 +192,7 @@ def _first_rows(sheet: Any) -> list[tuple[int, list[str]]]:
     )
 
 
-def _header(
-    rows: Sequence[tuple[int, list[str]]], facts: Mapping[str, str]
-) -> tuple[int, int]:
+def _header(rows: Sequence[tuple[int, list[str]]], facts: Facts) -> tuple[int, int]:
     """The row of the header, 0 if there is none, and the number of rows above the data."""
     declared = value(facts, "header")
     if declared is not None:

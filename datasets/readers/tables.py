@@ -2,13 +2,14 @@
 
 import re
 import tarfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from io import BytesIO, FileIO
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data.facts import Facts
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_datasets.readers import arrow_tables, databases, matlab, matrix_market
 from dpmf_datasets.readers.archives import ZIP, ArchiveMembers, members_of, unpacked
@@ -62,9 +63,7 @@ LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
 TableFile = Path | BinaryIO
 
 
-def open_table(
-    source: TableFile, name: str, facts: Mapping[str, str] | None = None
-) -> Table:
+def open_table(source: TableFile, name: str, facts: Facts | None = None) -> Table:
     """Open the table in a file, in a folder or archive, in bytes or in an open binary file.
 
     Parameters
@@ -113,7 +112,7 @@ def open_table(
     )
 
 
-def _table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+def _table(stream: BinaryIO, name: str, facts: Facts) -> Table:
     """The table in one file, by its first bytes."""
     stream = unpacked(stream)
     magic = stream.read(BEGINNING)
@@ -150,7 +149,7 @@ def _whole(stream: BinaryIO) -> BinaryIO:
     return BytesIO(stream.read())
 
 
-def _packed_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+def _packed_table(stream: BinaryIO, name: str, facts: Facts) -> Table:
     kind = arrow_tables.kind_of(stream)
     if kind == "arrays":
         return arrow_tables.arrays(stream, name)
@@ -217,7 +216,7 @@ def ratings_tables(path: Path) -> tuple[str, ...]:
         )
 
 
-def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
+def _table_within(path: Path, name: str, facts: Facts) -> Table:
     """The table of a member, or of all parts that Spark wrote, in a folder or archive."""
     opened = ExitStack()
     members = opened.enter_context(members_of(path))
@@ -249,7 +248,7 @@ def _table_within(path: Path, name: str, facts: Mapping[str, str]) -> Table:
     return table
 
 
-def _is_ratings(members: ArchiveMembers, name: str, facts: Mapping[str, str]) -> bool:
+def _is_ratings(members: ArchiveMembers, name: str, facts: Facts) -> bool:
     if plain_name(name).name in OFFICIAL:
         return True
     if plain_name(name).suffix not in RATINGS_IN:
@@ -315,7 +314,7 @@ def read_item_table(
 
 
 def _every_row(
-    path: Path, name: str, facts: Mapping[str, str]
+    path: Path, name: str, facts: Facts
 ) -> tuple[Table, list[tuple[str, ...]]]:
     """A table and all its cells as text, with its header and without blank rows.
 

@@ -3,14 +3,14 @@
 import csv
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import BinaryIO
 
 import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.facts import value
+from dpmf_core.data.facts import Facts, value
 from dpmf_datasets.readers.encodings import Reader, usual_name
 from dpmf_datasets.readers.lines import (
     BLANKS,
@@ -44,7 +44,7 @@ MULTILINE = (
 )
 
 
-def text_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
+def text_table(stream: BinaryIO, name: str, facts: Facts) -> Table:
     """Open a text file.
 
     Parameters
@@ -71,7 +71,7 @@ def text_table(stream: BinaryIO, name: str, facts: Mapping[str, str]) -> Table:
 class _TextFile:
     """A text file that is read once from its beginning to its end."""
 
-    def __init__(self, stream: BinaryIO, name: str, facts: Mapping[str, str]) -> None:
+    def __init__(self, stream: BinaryIO, name: str, facts: Facts) -> None:
         self._stream = stream
         self._name = name
         self._facts = facts

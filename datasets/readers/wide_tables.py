@@ -1,18 +1,15 @@
 """Wide tables, with one row per user and one column per item, as one row per rating."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
 
 from dpmf_core.base.errors import BadInput, listing
-from dpmf_core.data.column_names import REQUIRED_ROLES, by_name
+from dpmf_core.data.column_names import REQUIRED_ROLES, Advice, by_name
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.table import PREVIEW, Table, is_number
-
-# how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
-Advice = Callable[[Mapping[str, str]], str]
 
 
 def as_long(table: Table, declared: Declared, name: str, advice: Advice) -> Table:

@@ -7,11 +7,10 @@ taste . character + noise`, rounded as the person rounds and clamped to half a s
 
 import tomllib
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array, Doubles, Flags, Floats, Ints
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
 
@@ -103,7 +102,7 @@ def cinema(
 
 def films_of(
     n_items: int, rng: np.random.Generator
-) -> tuple[npt.NDArray[np.float64], tuple[str, ...], npt.NDArray[np.float32]]:
+) -> tuple[Doubles, tuple[str, ...], Floats]:
     """Each film's character, title and genres.
 
     Characters (n_items, genres + moods) are centred over the films; genres are 0 or 1 (n_items,
@@ -119,7 +118,7 @@ def films_of(
     return character - character.mean(axis=0), _titles(main, rng), genres
 
 
-def _titles(genre: npt.NDArray[np.int64], rng: np.random.Generator) -> tuple[str, ...]:
+def _titles(genre: Ints, rng: np.random.Generator) -> tuple[str, ...]:
     """Distinct titles in the words of each film's genre; a repeated name becomes a sequel."""
     words = list(GENRES.values())
     counts: dict[str, int] = {}
@@ -141,13 +140,13 @@ def _titles(genre: npt.NDArray[np.int64], rng: np.random.Generator) -> tuple[str
 
 
 def _visits(
-    taste: npt.NDArray[np.float64],
-    character: npt.NDArray[np.float64],
-    quality: npt.NDArray[np.float64],
+    taste: Doubles,
+    character: Doubles,
+    quality: Doubles,
     density: float,
     films: np.random.Generator,
     going: np.random.Generator,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+) -> tuple[Ints, Ints, Doubles]:
     """The ratings' users, items and scores (n_ratings,).
 
     A pair is rated with log-normal activity times log-normal popularity, more often if the person
@@ -159,7 +158,7 @@ def _visits(
     popularity = np.exp(0.16 * quality + films.normal(0, 0.48, n_items))
     popularity *= n_items / popularity.sum()
 
-    def rates(people: slice) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    def rates(people: slice) -> tuple[Doubles, Doubles]:
         liking = taste[people] @ character.T
         return liking, np.exp(0.6 * liking) * (activity[people, None] * popularity)
 
@@ -173,7 +172,7 @@ def _visits(
     return users, items, likings
 
 
-def _level(rate: npt.NDArray[np.float64], density: float) -> float:
+def _level(rate: Doubles, density: float) -> float:
     """The factor c for which the mean of 1 - exp(-c rate) is `density`, by bisection."""
     low = 0.0
     high = 50.0
@@ -186,17 +185,13 @@ def _level(rate: npt.NDArray[np.float64], density: float) -> float:
     return high
 
 
-def rounded(
-    score: npt.NDArray[Any], users: npt.NDArray[Any], whole: npt.NDArray[np.bool_]
-) -> npt.NDArray[np.float64]:
+def rounded(score: Array, users: Array, whole: Flags) -> Doubles:
     """Stars as people give them: some use only whole stars, the others half stars."""
     step = np.where(whole, 1.0, 0.5)[users]
     return np.asarray(np.clip(np.floor(score / step + 0.5) * step, *BOUNDS), np.float64)
 
 
-def _seconds(
-    users: npt.NDArray[np.int64], n_users: int, rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _seconds(users: Ints, n_users: int, rng: np.random.Generator) -> Ints:
     """When each rating was given: people join within ten years and rate most films soon after."""
     year = 365 * 86_400
     first_visit = rng.uniform(0, 10 * year, n_users)

@@ -1,8 +1,8 @@
 """Simulated faces: parts at known places, each more or less strong, under light from a side."""
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Doubles
 from dpmf_core.data.samples import Samples
 
 SIDE = 24
@@ -47,7 +47,7 @@ def faces(n_images: int = 4_000, *, seed: int = 0, name: str = "faces") -> Sampl
     )
 
 
-def drawn_parts() -> npt.NDArray[np.float64]:
+def drawn_parts() -> Doubles:
     """Every part as a picture of norm 1 (parts, pixels)."""
     y, x = np.mgrid[0:SIDE, 0:SIDE] / SIDE + 0.5 / SIDE
     pictures = [
@@ -60,6 +60,6 @@ def drawn_parts() -> npt.NDArray[np.float64]:
     return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True))
 
 
-def _soft(distance: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+def _soft(distance: Doubles) -> Doubles:
     """1 inside, 0 outside, a soft edge between."""
     return np.asarray(np.clip(1.6 - distance, 0, 1))

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Doubles, Floats, Numbers
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.partitioned import (
@@ -54,12 +55,12 @@ class Films:
         The share of each genre in all visits.
     """
 
-    character: npt.NDArray[np.float32]
-    level: npt.NDArray[np.float32]
+    character: Floats
+    level: Floats
     titles: tuple[str, ...]
     features: ItemFeatures
     slots: npt.NDArray[np.int16]
-    shares: npt.NDArray[np.float64]
+    shares: Doubles
 
     @classmethod
     def of(cls, seed: int) -> "Films":
@@ -86,7 +87,7 @@ class Films:
 
 def ratings_of(
     block: int, n_users: int, films: Films, seed: int
-) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], npt.NDArray[np.float32]]:
+) -> tuple[Numbers, Numbers, Floats]:
     """Users from 0, items and values (n_ratings,) of a block's first `n_users` people.
 
     They are sorted by user and item.

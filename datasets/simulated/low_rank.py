@@ -11,13 +11,12 @@ import math
 from collections.abc import Iterator
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Doubles, Numbers
 from dpmf_core.data.ratings import Ratings
 
 BOUNDS = (-5.0, 5.0)
 BLOCK = 4_000_000  # entries of U* V*^T that are held together
-Factor = npt.NDArray[np.float64]
 
 
 def lowrank(
@@ -89,7 +88,7 @@ def rankone(
     )
 
 
-def _largest_one(factor: Factor) -> Factor:
+def _largest_one(factor: Doubles) -> Doubles:
     """A column (n, 1) with the largest entry, in absolute value, scaled to 1."""
     return np.asarray(factor[:, None] / np.abs(factor).max(), np.float64)
 
@@ -102,13 +101,13 @@ def _streams(seed: int, year: int) -> list[np.random.Generator]:
     ]
 
 
-def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> Factor:
+def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> Doubles:
     return np.asarray(np.linalg.qr(rng.normal(size=(rows, rank)))[0], np.float64)
 
 
 def _observed(
-    U: Factor, V: Factor, p: float, rng: np.random.Generator
-) -> Iterator[tuple[npt.NDArray[np.int32], npt.NDArray[np.int32], Factor]]:
+    U: Doubles, V: Doubles, p: float, rng: np.random.Generator
+) -> Iterator[tuple[Numbers, Numbers, Doubles]]:
     """Users, items and values of the observed entries of U V^T, sorted, some rows at a time."""
     step = max(1, BLOCK // len(V))
     for start in range(0, len(U), step):

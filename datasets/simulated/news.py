@@ -3,11 +3,10 @@
 import tomllib
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array, Doubles, Ints
 from dpmf_core.data.samples import Samples, Texts
 
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
@@ -58,7 +57,7 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
     )
 
 
-def _shares(texts: Iterable[str]) -> npt.NDArray[np.float64]:
+def _shares(texts: Iterable[str]) -> Doubles:
     """Word shares (n_texts, words): each text's own words, the first most often."""
     rows = []
     for text in texts:
@@ -68,9 +67,7 @@ def _shares(texts: Iterable[str]) -> npt.NDArray[np.float64]:
     return np.stack(rows)
 
 
-def _picked_columns(
-    shares: npt.NDArray[np.float64], row: npt.NDArray[Any], rng: np.random.Generator
-) -> npt.NDArray[np.int64]:
+def _picked_columns(shares: Doubles, row: Array, rng: np.random.Generator) -> Ints:
     """One column for each entry of `row`, drawn by that row's shares."""
     edges = np.cumsum(shares, axis=1)
     width = edges.shape[1]

@@ -11,9 +11,9 @@ weights lie on grids, so that their sums and products are exact in any order.
 from dataclasses import dataclass
 
 import numpy as np
-import numpy.typing as npt
 
-from dpmf_core.base.arrays import Floats
+from dpmf_core.base.arrays import Doubles, Floats, Ints
+from dpmf_core.data.rating_bounds import Bounds
 from dpmf_core.data.ratings import Ratings
 
 COUNT = 12  # worlds of the family
@@ -105,7 +105,7 @@ def family() -> tuple[World, ...]:
     )
 
 
-def _strata(low: float, high: float, place: int) -> npt.NDArray[np.float64]:
+def _strata(low: float, high: float, place: int) -> Doubles:
     """One value in each of `COUNT` equal parts of a range, in random order."""
     rng = np.random.default_rng([52, place])
     parts = rng.permutation(COUNT) + rng.random(COUNT)
@@ -138,7 +138,7 @@ def ratings_of(
     n_items: int,
     each: float,
     *,
-    bounds: tuple[float, float],
+    bounds: Bounds,
     step: float | None = None,
     seed: int = 0,
     name: str = "world",
@@ -205,7 +205,7 @@ def ratings_of(
     )
 
 
-def _on_grid(values: npt.NDArray[np.float64]) -> Floats:
+def _on_grid(values: Doubles) -> Floats:
     return np.asarray(np.rint(values * GRID) / GRID, np.float32)
 
 
@@ -213,9 +213,9 @@ def _counts(
     world: World,
     n_items: int,
     each: float,
-    activity: npt.NDArray[np.float64],
-    luck: npt.NDArray[np.float64],
-) -> npt.NDArray[np.int64]:
+    activity: Doubles,
+    luck: Doubles,
+) -> Ints:
     """How many items each person rates: log-normal, at least 1, with the declared mean."""
     most = max(1.0, MOST_RATED * n_items)
     sizes = np.exp(world.activity * activity)
@@ -235,10 +235,10 @@ def _visits(
     world: World,
     taste: Floats,
     character: Floats,
-    popularity: npt.NDArray[np.float64],
-    counts: npt.NDArray[np.int64],
+    popularity: Doubles,
+    counts: Ints,
     rng: np.random.Generator,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+) -> tuple[Ints, Ints, Doubles]:
     """The ratings' users, items and likings. The variance of likings over all pairs is 1.
 
     The items of a person race in exponential times at rates equal to their weights, and the person
@@ -264,14 +264,14 @@ def _visits(
     return users, items, likings
 
 
-def _grades(world: World, bounds: tuple[float, float], step: float | None) -> int:
+def _grades(world: World, bounds: Bounds, step: float | None) -> int:
     """The number of values on the scale; 0 if any value may be given."""
     if step is None:
         return world.grades
     return max(2, round((bounds[1] - bounds[0]) / step) + 1)
 
 
-def _rounded(score: npt.NDArray[np.float64], grades: int) -> npt.NDArray[np.float64]:
+def _rounded(score: Doubles, grades: int) -> Doubles:
     """Scores from -1 to 1, on the nearest of `grades` values."""
     if grades:
         half = (grades - 1) / 2

@@ -9,12 +9,14 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from dpmf_core.base.arrays import Array, Doubles, Hashes
+
 STEP = np.uint64(0x9E3779B97F4A7C15)  # of splitmix64
 OWNED_BY = "@"  # separates a file's fingerprint from the owner in an account's key
 AT_ONCE = 1 << 15  # numbers that fit the second cache
 
 
-def digest_of(*arrays: npt.NDArray[Any]) -> str:
+def digest_of(*arrays: Array) -> str:
     """sha256 over arrays, with their types and shapes."""
     digest = hashlib.sha256()
     for array in arrays:
@@ -23,7 +25,7 @@ def digest_of(*arrays: npt.NDArray[Any]) -> str:
     return digest.hexdigest()
 
 
-def keys_of_texts(texts: npt.NDArray[np.object_]) -> npt.NDArray[np.uint64]:
+def keys_of_texts(texts: npt.NDArray[np.object_]) -> Hashes:
     """A number for each of some texts (n,), from the text alone."""
     from pandas.util import hash_array  # most commands do not need it
 
@@ -34,9 +36,7 @@ def keys_of_texts(texts: npt.NDArray[np.object_]) -> npt.NDArray[np.uint64]:
     return keys
 
 
-def keyed_uniform(
-    seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0
-) -> npt.NDArray[np.float64]:
+def keyed_uniform(seed: int, users: npt.ArrayLike, items: npt.ArrayLike = 0) -> Doubles:
     """A number in [0, 1) that depends on (seed, user, item) alone, by splitmix64."""
     u, i = np.broadcast_arrays(np.atleast_1d(users), items)
     start = _mix(np.array([seed & 0xFFFFFFFFFFFFFFFF], np.uint64) + STEP)
@@ -70,9 +70,7 @@ def digest_of_rows(*columns: npt.NDArray[np.unsignedinteger[Any]]) -> str:
     return "-".join(f"{number % 2**64:x}" for number in (count, *sums))
 
 
-def hashes_of_rows(
-    seed: int, *columns: npt.NDArray[np.unsignedinteger[Any]]
-) -> npt.NDArray[np.uint64]:
+def hashes_of_rows(seed: int, *columns: npt.NDArray[np.unsignedinteger[Any]]) -> Hashes:
     """A hash of each row (n,) of numbers and the seed."""
     hashes = _mix(_steps(np.array([seed])))
     for column in columns:
@@ -80,12 +78,12 @@ def hashes_of_rows(
     return hashes
 
 
-def _steps(numbers: npt.NDArray[Any]) -> npt.NDArray[np.uint64]:
+def _steps(numbers: Array) -> Hashes:
     """(numbers + 1) steps of the generator, modulo 2^64."""
     return (numbers.astype(np.uint64) + np.uint64(1)) * STEP
 
 
-def _mix(x: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+def _mix(x: Hashes) -> Hashes:
     """splitmix64's output function, in place."""
     x ^= x >> np.uint64(30)
     x *= np.uint64(0xBF58476D1CE4E5B9)

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from dpmf_core.base.errors import BadInput, closest
 from dpmf_core.data.catalogue import catalogue
-from dpmf_core.data.facts import FACTS, value
+from dpmf_core.data.facts import FACTS, Facts, value
 from dpmf_core.data.standard_input import NAMES, file_of_standard_input
 
 DATABASE = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
@@ -73,16 +73,14 @@ def _is_file(text: str) -> bool:
         return False
 
 
-def join(place: str, declared: Mapping[str, str]) -> str:
+def join(place: str, declared: Facts) -> str:
     """The address of a path or id with the facts declared about it."""
     if declared:
         return f"{place}?{urlencode(declared, safe=',/')}"
     return place
 
 
-def require_known(
-    declared: Mapping[str, str], known_facts: Collection[str] = FACTS
-) -> None:
+def require_known(declared: Facts, known_facts: Collection[str] = FACTS) -> None:
     """Raise BadInput on facts of another name."""
     if unknown := sorted(set(declared) - set(known_facts)):
         raise BadInput(

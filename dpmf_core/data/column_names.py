@@ -9,6 +9,8 @@ from dpmf_core.base.errors import BadInput, closest, listing, quoted
 
 WORDS = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
 ROLE_NAMES: dict[str, str] = WORDS["roles"]
+# how to declare facts such as {"rating": "points"} or {"bounds": "0,10"}, in a sentence
+Advice = Callable[[Mapping[str, str]], str]
 ROLES = ("user", "item", "rating", "time")
 REQUIRED_ROLES = ROLES[:3]
 UNCLEAR_TITLES = WORDS["titles"]["unclear"].split()
@@ -84,7 +86,7 @@ def chosen_columns(
     names: Sequence[str],
     columns: Mapping[str, str],
     source: str,
-    advice: Callable[[Mapping[str, str]], str],
+    advice: Advice,
     *,
     has_header: bool = True,
 ) -> dict[str, int]:
@@ -139,7 +141,7 @@ def _given_places(
     names: Sequence[str],
     columns: Mapping[str, str],
     source: str,
-    advice: Callable[[Mapping[str, str]], str],
+    advice: Advice,
     has_header: bool,
 ) -> dict[str, int]:
     """The places of the given columns. Raises BadInput."""

@@ -14,6 +14,7 @@ from pydantic import BeforeValidator, Field, TypeAdapter
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.report import DateOrder, Outside
 
+Facts = Mapping[str, str]  # texts of values by the names of facts
 ITEM_TABLE = "item_table"
 STOP_WORDS = "stop_words"
 
@@ -164,7 +165,7 @@ ENCODING = Fact(meaning="the encoding of a text file, e.g. cp1251", metavar="NAM
 FACTS = {**RATING_FACTS, **TABLE_FACTS, **SAMPLE_FACTS, "encoding": ENCODING}
 
 
-def value(facts: Mapping[str, str], name: str, default: Any = None) -> Any:
+def value(facts: Facts, name: str, default: Any = None) -> Any:
     """The value of one fact, or the default.
 
     Raises

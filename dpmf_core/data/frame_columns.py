@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput, brief
 from dpmf_core.base.extras import extra
 from dpmf_core.data.column_names import ROLES, by_name, chosen_columns
@@ -182,7 +183,7 @@ def whole_pairs_of(data: Any, ratings: npt.ArrayLike | None = None) -> pd.DataFr
     return pairs
 
 
-def ratings_column(data: Any) -> npt.NDArray[Any] | None:
+def ratings_column(data: Any) -> Array | None:
     """The ratings (n,) in a data frame if a column's name identifies them; else None."""
     if not is_frame(data):
         return None

@@ -20,6 +20,7 @@ from dpmf_core.data.frame_columns import Columns, columns_by_role, frame_of
 from dpmf_core.data.frame_columns import is_table as is_table
 from dpmf_core.data.ids import Coded, spelling_note
 from dpmf_core.data.item_features import SEVERAL, encode
+from dpmf_core.data.rating_bounds import Bounds as Bounds
 from dpmf_core.data.rating_bounds import checked_bounds, interaction_bounds
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
 from dpmf_core.data.report import Kind, Outside, Report, Tally
@@ -31,7 +32,6 @@ from dpmf_core.data.samples import (
     is_sparse,
 )
 
-Bounds = tuple[float, float]
 IN_PYTHON = "Add bounds, e.g. bounds=(1, 5)."
 EXACT_FLOATS = 2.0**53  # floats below it hold every whole number
 LARGEST_TIME = 2.0**62

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dpmf_core.base.arrays import Flags, Ints, Numbers
+from dpmf_core.base.arrays import Flags, Hashes, Ints, Numbers
 from dpmf_core.base.hashing import keys_of_texts
 
 TextArray = npt.NDArray[np.object_]
@@ -110,7 +110,7 @@ def canonical_arrow(column: Any) -> Any:
     )
 
 
-def keys_of_ids(column: Any) -> npt.NDArray[np.uint64]:
+def keys_of_ids(column: Any) -> Hashes:
     """A number (n,) for each id of a column, from its canonical text alone."""
     return keys_of_texts(canonical_texts(column))
 

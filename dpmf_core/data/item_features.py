@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
-import numpy.typing as npt
 
-from dpmf_core.base.arrays import Doubles
+from dpmf_core.base.arrays import Doubles, Flags, Floats, Ints
 from dpmf_core.base.errors import BadInput, quoted
 from dpmf_core.base.hashing import digest_of
 from dpmf_core.data.column_names import ROLE_NAMES, UNCLEAR_TITLES
@@ -55,7 +54,7 @@ class ItemFeatures:
     """
 
     names: tuple[str, ...]
-    values: npt.NDArray[np.float32]
+    values: Floats
 
     def __post_init__(self) -> None:
         if self.values.ndim != 2 or self.values.shape[1] != len(self.names):
@@ -68,7 +67,7 @@ class ItemFeatures:
                 "Item features must be finite numbers. Remove NaN and infinity."
             )
 
-    def keeping(self, item_ids: npt.NDArray[np.int64]) -> "ItemFeatures":
+    def keeping(self, item_ids: Ints) -> "ItemFeatures":
         """The rows of the items under an index, in its order, with the columns that differ in them.
 
         Nothing of other items is left.
@@ -83,17 +82,17 @@ class ItemFeatures:
         return tuple(dict.fromkeys(name.partition(SEPARATOR)[0] for name in self.names))
 
     @cached_property
-    def is_category(self) -> npt.NDArray[np.bool_]:
+    def is_category(self) -> Flags:
         """Which columns hold only 0 and 1 (n_features,)."""
         return np.asarray(((self.values == 0) | (self.values == 1)).all(axis=0))
 
     @property
-    def categories(self) -> npt.NDArray[np.float64]:
+    def categories(self) -> Doubles:
         """The columns of 0 and 1."""
         return self.values[:, self.is_category].astype(np.float64)
 
     @property
-    def numbers(self) -> npt.NDArray[np.float64]:
+    def numbers(self) -> Doubles:
         """The other columns."""
         return self.values[:, ~self.is_category].astype(np.float64)
 

@@ -5,15 +5,14 @@ digits of its number.
 """
 
 import numpy as np
-import numpy.typing as npt
 
-from dpmf_core.base.arrays import Array
+from dpmf_core.base.arrays import Array, Flags, Ints
 
 BITS = 63  # of a positive int64
 AT_ONCE = 1 << 18  # positions that are made together, so that they stay in the cache
 
 
-def order_of(ids: Array, count: int) -> npt.NDArray[np.int64]:
+def order_of(ids: Array, count: int) -> Ints:
     """The positions (n,) that sort ids of 0 to count - 1; equal ids keep their order."""
     bits = len(ids).bit_length()
     if int(count).bit_length() + bits > BITS:
@@ -23,7 +22,7 @@ def order_of(ids: Array, count: int) -> npt.NDArray[np.int64]:
 
 def order_of_pairs(
     users: Array, items: Array, n_users: int, n_items: int
-) -> npt.NDArray[np.int64] | None:
+) -> Ints | None:
     """The positions (n,) that sort pairs by (user, item); None if all are sorted.
 
     Ids are from 0 to n_users - 1 and n_items - 1; equal pairs keep their order.
@@ -40,9 +39,7 @@ def order_of_pairs(
     return _sorted_with_positions(pairs, bits)
 
 
-def _sorted_with_positions(
-    numbers: npt.NDArray[np.int64], bits: int
-) -> npt.NDArray[np.int64]:
+def _sorted_with_positions(numbers: Ints, bits: int) -> Ints:
     """The positions that sort numbers (n,) of at most 63 - `bits` bits. Overwrites them."""
     numbers <<= bits
     for first in range(0, len(numbers), AT_ONCE):
@@ -53,7 +50,7 @@ def _sorted_with_positions(
     return numbers
 
 
-def repeats(users: Array, items: Array) -> npt.NDArray[np.bool_]:
+def repeats(users: Array, items: Array) -> Flags:
     """Whether each of some sorted pairs (n,) equals the one before."""
     again = np.zeros(len(users), np.bool_)
     again[1:] = (users[1:] == users[:-1]) & (items[1:] == items[:-1])

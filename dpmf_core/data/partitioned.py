@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Ints
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import FACTS, Ratings, Shape
@@ -38,7 +38,7 @@ class Part:
         Their ratings. User ids[k] is user k there.
     """
 
-    ids: npt.NDArray[np.int64]
+    ids: Ints
     rows: Ratings
 
 
@@ -100,7 +100,7 @@ class ItemCounts:
 
     n_items: int
 
-    def empty(self) -> npt.NDArray[np.int64]:
+    def empty(self) -> Ints:
         return np.zeros(self.n_items, np.int64)
 
     def add(self, total: Any, part: Part, states: States) -> None:
@@ -208,7 +208,7 @@ class PartitionedRatings:
             fold.add(total, self.parts[place], {})
         return total
 
-    def item_counts(self) -> npt.NDArray[np.int64]:
+    def item_counts(self) -> Ints:
         """The exact number of ratings of each item (n_items,)."""
         return np.asarray(self.fold(ItemCounts(self.n_items)))
 
@@ -284,7 +284,7 @@ class Members:
         self.place_of = np.empty(n_users, np.int32)
         self.place_of[self._order] = everybody - self._starts[self.part_of[self._order]]
 
-    def of_part(self, place: int) -> npt.NDArray[np.int64]:
+    def of_part(self, place: int) -> Ints:
         """The users of a partition (n,), ascending."""
         first, last = self._starts[place : place + 2]
         return self._order[first:last].astype(np.int64)

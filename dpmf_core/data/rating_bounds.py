@@ -5,13 +5,14 @@ from typing import Any
 
 from dpmf_core.base.errors import BadInput
 
+Bounds = tuple[float, float]  # the lowest and the highest rating
 INTERACTIONS = (0.0, 1.0)  # bounds of data that only say who used what
 # Ratings and their range are squared in float32, so neither may be extreme.
 LARGEST_RATING = 1e9
 NARROWEST = 1e-6  # the smallest range, as a share of the larger bound
 
 
-def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]:
+def checked_bounds(bounds: Any, source: str, advice: str) -> Bounds:
     """The declared bounds as numbers.
 
     Parameters
@@ -52,7 +53,7 @@ def checked_bounds(bounds: Any, source: str, advice: str) -> tuple[float, float]
     return low, high
 
 
-def interaction_bounds(bounds: tuple[float, float] | None) -> tuple[float, float]:
+def interaction_bounds(bounds: Bounds | None) -> Bounds:
     """The bounds of data without ratings, where each row counts as 1.
 
     Raises

@@ -15,7 +15,7 @@ from weakref import WeakKeyDictionary, ref
 import numpy as np
 import numpy.typing as npt
 
-from dpmf_core.base.arrays import Floats, Numbers
+from dpmf_core.base.arrays import Array, Doubles, Flags, Floats, Hashes, Ints, Numbers
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import (
     digest_of,
@@ -26,7 +26,7 @@ from dpmf_core.base.hashing import (
 from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
-from dpmf_core.data.rating_bounds import checked_bounds
+from dpmf_core.data.rating_bounds import Bounds, checked_bounds
 from dpmf_core.data.report import Report
 
 if TYPE_CHECKING:  # only tables in memory need it
@@ -71,7 +71,7 @@ class Shape:
 
     n_users: int
     n_items: int
-    bounds: tuple[float, float]
+    bounds: Bounds
     item_features: ItemFeatures | None = field(
         default=None,
         repr=False,
@@ -132,8 +132,8 @@ class Ratings:
     values: Floats
     n_users: int
     n_items: int
-    bounds: tuple[float, float]
-    order: npt.NDArray[np.int64] | None = None
+    bounds: Bounds
+    order: Ints | None = None
     titles: tuple[str, ...] | None = None
     name: str = "ratings"
     public: bool = False
@@ -141,7 +141,7 @@ class Ratings:
     origin: str = ""
     labels: tuple[str, ...] | None = None
     item_features: ItemFeatures | None = None
-    user_keys: npt.NDArray[np.uint64] | None = None
+    user_keys: Hashes | None = None
     report: Report | None = field(default=None, repr=False)
     own_ids: "tuple[pd.Index[Any], pd.Index[Any]] | None" = field(
         default=None, repr=False
@@ -164,7 +164,7 @@ class Ratings:
         *,
         n_users: int,
         n_items: int,
-        bounds: tuple[float, float],
+        bounds: Bounds,
         order: npt.ArrayLike | None = None,
         **facts: Any,
     ) -> Self:
@@ -235,11 +235,11 @@ class Ratings:
         self.domain.check(self.values, self.items, self.by_user)
 
     @cached_property
-    def by_user(self) -> npt.NDArray[np.int64]:
+    def by_user(self) -> Ints:
         """Row pointers (n_users + 1,): user u's ratings are `by_user[u]:by_user[u + 1]`."""
         return np.searchsorted(self.users, np.arange(self.n_users + 1)).astype(np.int64)
 
-    def matrix(self, values: npt.NDArray[Any]) -> Any:
+    def matrix(self, values: Array) -> Any:
         """The rated cells as a sparse matrix (n_users, n_items) of values (n_ratings,)."""
         from scipy.sparse import csr_array  # slow to load
 
@@ -261,14 +261,14 @@ class Ratings:
         return result
 
     @cached_property
-    def by_item(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    def by_item(self) -> tuple[Ints, Ints]:
         """Pointers (n_items + 1,) and the order (n_ratings,) that sorts by (item, user)."""
         order = order_of(self.items, self.n_items)
         starts = np.concatenate([[0], np.cumsum(self.item_counts)])
         return starts.astype(np.int64), order.astype(np.int64, copy=False)
 
     @cached_property
-    def item_counts(self) -> npt.NDArray[np.int64]:
+    def item_counts(self) -> Ints:
         """The number of ratings of each item (n_items,)."""
         return np.bincount(self.items, minlength=self.n_items)
 
@@ -317,7 +317,7 @@ class Ratings:
         values = np.ascontiguousarray(self.values + np.float32(0)).view(np.uint32)
         return digest_of_rows(user_keys[self.users], item_keys[self.items], values)
 
-    def draw_keys(self, ids: npt.NDArray[Any] | None = None) -> npt.NDArray[Any]:
+    def draw_keys(self, ids: Array | None = None) -> Array:
         """The keys of each user's draws (n_users,).
 
         Parameters
@@ -343,7 +343,7 @@ class Ratings:
             return ""
         return self.row_digest
 
-    def only(self, keep: npt.NDArray[np.bool_]) -> Self:
+    def only(self, keep: Flags) -> Self:
         """The ratings under a mask (n_ratings,); users, items and declared facts stay."""
         # a mask is searched again for every column
         few = 2 * np.count_nonzero(keep) < len(keep)
@@ -372,7 +372,7 @@ class Ratings:
             self.keeping(most_rated(self.item_counts, count)), assumptions=assumptions
         )
 
-    def most_per_user(self, count: int, ids: npt.NDArray[Any] | None = None) -> Self:
+    def most_per_user(self, count: int, ids: Array | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item.
 
         The choice is a function of the user's row. The ids are those of `draw_keys`.
@@ -380,7 +380,7 @@ class Ratings:
         key = keyed_uniform(0, self.draw_keys(ids)[self.users], self.items)
         return self.only(rank_within_user(self, key) < count)
 
-    def keeping(self, item_ids: npt.NDArray[np.int64]) -> Self:
+    def keeping(self, item_ids: Ints) -> Self:
         """The items under an index, renumbered in its order."""
         new = np.full(self.n_items, -1, np.int64)
         new[item_ids] = np.arange(len(item_ids))
@@ -426,12 +426,12 @@ class Ratings:
         )
 
 
-def most_rated(counts: npt.NDArray[Any], most: int) -> npt.NDArray[np.int64]:
+def most_rated(counts: Array, most: int) -> Ints:
     """The items with the largest counts (n_items,), at most `most`, in descending order."""
     return np.argsort(-counts, kind="stable")[:most]
 
 
-def often_rated(counts: npt.NDArray[Any], least: int) -> npt.NDArray[np.int64]:
+def often_rated(counts: Array, least: int) -> Ints:
     """The items with a count of at least `least`.
 
     Raises
@@ -452,7 +452,7 @@ def assuming_the_item_set(assumptions: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*assumptions, ITEM_SET_IS_PUBLIC)))
 
 
-def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
+def _ids(ids: npt.ArrayLike) -> Array:
     """Ids in 32 bits if they have them, else in 64."""
     array = np.asarray(ids)
     if array.dtype == np.int32:
@@ -461,10 +461,10 @@ def _ids(ids: npt.ArrayLike) -> npt.NDArray[Any]:
 
 
 def _merged(
-    columns: list[npt.NDArray[Any]],
-    first: npt.NDArray[np.int64],
-    bounds: tuple[float, float],
-) -> list[npt.NDArray[Any]]:
+    columns: list[Array],
+    first: Ints,
+    bounds: Bounds,
+) -> list[Array]:
     """Users, items, values and optional times (n_ratings,), with each pair once.
 
     A pair gets the mean of its clamped values and its latest time. Pairs begin at `first`.
@@ -480,16 +480,12 @@ def _merged(
     return merged_columns + [np.maximum.reduceat(each, first) for each in times]
 
 
-def rank_within_user(
-    ratings: Ratings, key: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
+def rank_within_user(ratings: Ratings, key: Doubles) -> Ints:
     """The place (n_ratings,) of each rating among its user's, by ascending key."""
     return rank_within_rows(ratings.by_user, key)
 
 
-def rank_within_rows(
-    starts: Any, key: npt.NDArray[np.float64]
-) -> npt.NDArray[np.int64]:
+def rank_within_rows(starts: Any, key: Doubles) -> Ints:
     """The place (n,) of each entry in its row, by ascending key.
 
     Parameters

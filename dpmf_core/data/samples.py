@@ -13,9 +13,8 @@ from functools import cached_property
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
-from dpmf_core.base.arrays import Array
+from dpmf_core.base.arrays import Array, Doubles, Ints, Numbers
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import (
     digest_of,
@@ -83,8 +82,8 @@ class Texts:
     """
 
     words: tuple[str, ...]
-    ids: npt.NDArray[np.int32]
-    starts: npt.NDArray[np.int64]
+    ids: Numbers
+    starts: Ints
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +126,7 @@ class Samples:
     parts: Array | None = None
     texts: Texts | None = None
     origin: str = ""
-    people: npt.NDArray[np.int32] | None = None
+    people: Numbers | None = None
     n_people: int | None = None
     report: Report | None = field(default=None, repr=False)
     rows_origin: str = field(default="", repr=False)
@@ -234,7 +233,7 @@ class Samples:
         return replace(self, people=ids.astype(np.int32), n_people=count)
 
     @cached_property
-    def weights(self) -> npt.NDArray[np.float64] | None:
+    def weights(self) -> Doubles | None:
         """The weight of each row in a sum over all (n_samples,); None if rows are units.
 
         It is one over the number of non-empty rows of its person. So a person's rows together count
@@ -304,7 +303,7 @@ class Samples:
         return digest.hexdigest()
 
     @cached_property
-    def norms(self) -> npt.NDArray[np.float64]:
+    def norms(self) -> Doubles:
         """L2 norm of each row (n_samples,)."""
         return np.asarray(np.sqrt(energies(self.X)))
 
@@ -361,7 +360,7 @@ class Samples:
         )
 
 
-def energies(matrix: Matrix) -> npt.NDArray[np.float64]:
+def energies(matrix: Matrix) -> Doubles:
     """Squared norm of each row of a dense or sparse matrix (n,)."""
     if is_sparse(matrix):
         row = np.repeat(np.arange(matrix.shape[0]), np.diff(matrix.indptr))

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 from pydantic import BaseModel, ConfigDict, Field, model_serializer
 
+from dpmf_core.base.arrays import Array, Doubles
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
@@ -19,10 +19,10 @@ JUDGED_ITEMS_ARE_PUBLIC = "which items have enough ratings to be judged is publi
 # An order of at least this is a time, in seconds since 1970 or days since the year 1. A smaller one
 # is a place in the user's own row.
 STAMPS = 100_000
-UserNumbers = npt.NDArray[Any] | None  # users' numbers in the whole set
+UserNumbers = Array | None  # users' numbers in the whole set
 
 
-def moments(ratings: Ratings, seed: int) -> npt.NDArray[np.float64]:
+def moments(ratings: Ratings, seed: int) -> Doubles:
     """The moment of each rating: its rank in time, scaled to [0, 1).
 
     Ranks are among all ratings if their times are known. If only their order within each user's row
@@ -267,9 +267,7 @@ def _by_validation(parts: Split) -> Split:
     )
 
 
-def _place(
-    ratings: Ratings, kind: str, seed: int, ids: UserNumbers
-) -> npt.NDArray[np.float64]:
+def _place(ratings: Ratings, kind: str, seed: int, ids: UserNumbers) -> Doubles:
     """A number in [0, 1) for every rating. The ratings with the lowest numbers are held out."""
     key = keyed_uniform(seed, ratings.draw_keys(ids)[ratings.users], ratings.items)
     if kind == "random":
