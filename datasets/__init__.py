@@ -158,7 +158,7 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
         return from_a_file(id_or_path)
     source = SOURCES[id_or_path]
     if source.make is not None:
-        return source.make(source.entry, seed)
+        return dataclasses.replace(source.make(source.entry, seed), name=id_or_path)
     if not present(id_or_path):
         raise BadInput(
             f"{id_or_path} is not on this machine. Run `{program()} datasets fetch {id_or_path}` or"

@@ -4,6 +4,7 @@ import importlib
 import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl
@@ -26,47 +27,39 @@ from dpmf_datasets.simulated.news import news
 FILE = Path(__file__).with_name("catalogue.toml")
 CATALOGUE: dict[str, Any] = tomllib.loads(FILE.read_text("utf-8"))
 MAKERS: dict[str, Callable[..., Data]] = {
-    "cinema": lambda entry, seed: cinema(
-        entry.n_users, entry.n_items, seed=seed, name=entry.id
-    ),
+    "cinema": lambda entry, seed: cinema(entry.n_users, entry.n_items, seed=seed),
     "cinema-small": lambda entry, seed: cinema(
         entry.n_users,
         entry.n_items,
         density=0.2,
         seed=seed,
-        name=entry.id,
     ),
-    "lowrank": lambda entry, seed: lowrank(
-        entry.n_users, entry.n_items, seed=seed, name=entry.id
-    ),
+    "lowrank": lambda entry, seed: lowrank(entry.n_users, entry.n_items, seed=seed),
     "rankone": lambda entry, seed: rankone(  # about 80 ratings of each user
         entry.n_users,
         entry.n_items,
         p=80 / entry.n_items,
         seed=seed,
-        name=entry.id,
     ),
-    "news": lambda entry, seed: news(seed=seed),
-    "faces": lambda entry, seed: faces(seed=seed),
+    "news": lambda entry, seed: news(seed),
+    "faces": lambda entry, seed: faces(seed),
     "digits": lambda entry, seed: sample_sets.digits(),
 }
 ReadFile = Callable[[Any, Path], tuple[Data, Report]]
 
 
-def _published(module: str) -> ReadFile:
-    """The reader of published ratings, loaded with the readers of tables."""
-
-    def read(entry: Entry, path: Path) -> tuple[Data, Report]:
-        with extra("files"):
-            reader = importlib.import_module(f"dpmf_datasets.published.{module}")
-        ratings: tuple[Data, Report] = reader.read(entry, path)
-        return ratings
-
-    return read
+def _published(module: str, entry: Entry, path: Path) -> tuple[Data, Report]:
+    """Published ratings, by a module that is loaded with the readers of tables."""
+    with extra("files"):
+        reader = importlib.import_module(f"dpmf_datasets.published.{module}")
+    ratings: tuple[Data, Report] = reader.read(entry, path)
+    return ratings
 
 
 READERS: dict[str, ReadFile] = {
-    **{name: _published(name) for name in ("movielens", "jester", "netflix")},
+    "movielens": partial(_published, "movielens"),
+    "jester": partial(_published, "jester"),
+    "netflix": partial(_published, "netflix"),
     **sample_sets.READERS,
 }
 
@@ -190,16 +183,17 @@ def stand_in_entry(data_id: str) -> Entry:
         name = f"Simulated world {world.number}"
     else:
         users, items, density, bounds = _shape_in(data_id)
-    facts: dict[str, Any] = {
+    facts = {
+        "like": "cinema",
         "id": data_id,
+        "title": f"{name} ({users:,} people, {items:,} items)",
+        "words": "Synthetic ratings of a declared shape.",
         "n_users": users,
         "n_items": items,
+        "n_ratings": round(users * items * density),
         "bounds": bounds,
     }
-    facts["title"] = f"{name} ({users:,} people, {items:,} items)"
-    facts["words"] = "Synthetic ratings of a declared shape."
-    facts["n_ratings"] = round(users * items * density)
-    entry: Entry = entry_from({"like": "cinema", **facts})
+    entry: Entry = entry_from(facts)
     return entry
 
 
@@ -213,12 +207,14 @@ def stand_in(data_id: str, seed: int) -> Ratings:
         items,
         density=density,
         seed=seed,
-        name=data_id,
     )
     first, last = BOUNDS
     values = low + (data.values - first) * ((high - low) / (last - first))
     return replace(
-        data, values=values.astype("float32").clip(low, high), bounds=(low, high)
+        data,
+        values=values.astype("float32").clip(low, high),
+        bounds=(low, high),
+        name=data_id,
     )
 
 

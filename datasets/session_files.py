@@ -29,7 +29,7 @@ from dpmf_core.base.paths import claim_folder, clear, data_folder, remove_if_emp
 from dpmf_core.data.addresses import join, split
 from dpmf_core.data.catalogue import Entry, SampleEntry
 from dpmf_core.data.facts import FACTS, ITEM_TABLE, Facts
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_reading
@@ -344,7 +344,6 @@ def with_item_table(
         id=str(kept_file),
         size_mb=kept_file.stat().st_size / 1e6,
         item_features=_features_named([str(column) for column in facts["columns"]]),
-        assumptions=tuple(dict.fromkeys((*entry.assumptions, ITEMS_ARE_PUBLIC))),
     )
     return new_entry, tuple(map(str, facts["sentences"]))
 

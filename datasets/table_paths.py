@@ -15,7 +15,7 @@ from dpmf_core.data.facts import (
     value,
 )
 from dpmf_core.data.rating_bounds import checked_bounds
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets.readers import databases
@@ -111,16 +111,10 @@ def _with_item_table(
             " Leave it out."
         )
     path = path_of(facts[ITEM_TABLE])
-    labels = ratings.labels or ()
-    table = read_item_table(path, labels, encoding=facts.get("item_encoding"))
-    with_table = dataclasses.replace(
-        ratings,
-        item_features=table.features,
-        titles=table.titles_over(ratings.titles or labels, labels),
-        assumptions=tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC))),
-    )
+    encoding = facts.get("item_encoding")
+    table = read_item_table(path, ratings.item_ids, encoding=encoding)
     assumed = (*report.assumed, *table.sentences(file_name(path)))
-    return with_table, dataclasses.replace(report, assumed=assumed)
+    return ratings.with_items(table), dataclasses.replace(report, assumed=assumed)
 
 
 def _holds_ratings(path: Path, facts: Facts) -> bool:

@@ -13,8 +13,7 @@ from typing import Any
 from pydantic import TypeAdapter
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.item_features import ItemFeatures
-from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, Ratings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import DateOrder, Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, table_paths
@@ -197,14 +196,12 @@ def add_item_table(
     """
     ratings = npz_folder.read_file(Path(ratings_path), "your file")
     assert isinstance(ratings, Ratings)
-    table = read_item_table(Path(path), ratings.labels or (), name)
-    assumptions = tuple(dict.fromkeys((*ratings.assumptions, ITEMS_ARE_PUBLIC)))
-    features: ItemFeatures = table.features
-    with_features = dataclasses.replace(
-        ratings, item_features=features, assumptions=assumptions
-    )
-    npz_folder.write(with_features, Path(target))
-    return {"columns": features.columns, "sentences": table.sentences(file_name(name))}
+    table = read_item_table(Path(path), ratings.item_ids, name)
+    npz_folder.write(ratings.with_items(table), Path(target))
+    return {
+        "columns": table.features.columns,
+        "sentences": table.sentences(file_name(name)),
+    }
 
 
 @contextmanager

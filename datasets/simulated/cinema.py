@@ -44,12 +44,11 @@ KINSHIP = np.array(
 
 
 def cinema(
-    n_users: int = 20_000,
-    n_items: int = 400,
+    n_users: int,
+    n_items: int,
     *,
     density: float = 0.115,
     seed: int = 0,
-    name: str = "cinema",
 ) -> Ratings:
     """Ratings of `n_items` simulated films.
 
@@ -61,8 +60,6 @@ def cinema(
         The approximate share of (person, film) pairs that are rated.
     seed : int
         The seed of all draws.
-    name : str
-        The name of the ratings.
 
     Returns
     -------
@@ -94,7 +91,7 @@ def cinema(
         bounds=BOUNDS,
         order=_seconds(users, n_users, clock),
         titles=titles,
-        name=name,
+        name="cinema",
         public=True,
         item_features=ItemFeatures(tuple(GENRES), genres),
     )

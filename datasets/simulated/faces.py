@@ -5,6 +5,7 @@ import numpy as np
 from dpmf_core.base.arrays import Doubles
 from dpmf_core.data.samples import Samples
 
+N_IMAGES = 4_000
 SIDE = 24
 # name: (x, y, width, height) of a soft ellipse, in sides of the picture; mirrored unless x is
 # 0.5
@@ -25,15 +26,15 @@ LIGHTS = ("light from the left", "light from the right")
 PARTS = (*ELLIPSES, *LIGHTS)
 
 
-def faces(n_images: int = 4_000, *, seed: int = 0, name: str = "faces") -> Samples:
-    """Images of 24 x 24 pixels: sums of parts with gamma-distributed strengths and a little noise.
+def faces(seed: int) -> Samples:
+    """4,000 images of 24 x 24 pixels: sums of parts, and a little noise.
 
-    The field `parts` of the samples has these parts, of norm 1.
+    Strengths are gamma-distributed. The field `parts` of the samples has these parts, of norm 1.
     """
     rng = np.random.default_rng([seed, 13])
     parts = drawn_parts()  # (13, pixels)
-    strength = rng.gamma(1.2, 1.0, (n_images, len(parts)))
-    strength[:, 0] = 1.5 + rng.gamma(2.0, 0.5, n_images)
+    strength = rng.gamma(1.2, 1.0, (N_IMAGES, len(parts)))
+    strength[:, 0] = 1.5 + rng.gamma(2.0, 0.5, N_IMAGES)
     strength[:, -2:] *= 1.5
     X = strength @ parts
     X = np.maximum(X + 0.001 * X.max() * rng.standard_normal(X.shape), 0)
@@ -41,7 +42,7 @@ def faces(n_images: int = 4_000, *, seed: int = 0, name: str = "faces") -> Sampl
         X / X.max(),
         image=(SIDE, SIDE),
         unit="image",
-        name=name,
+        name="faces",
         public=True,
         parts=parts.astype(np.float32),
     )

@@ -20,13 +20,12 @@ BLOCK = 4_000_000  # entries of U* V*^T that are held together
 
 
 def lowrank(
-    n_users: int = 20_000,
-    n_items: int = 1_000,
+    n_users: int,
+    n_items: int,
     *,
     rank: int = 5,
     p: float | None = None,
     seed: int = 0,
-    name: str = "lowrank",
 ) -> Ratings:
     """Entries of a random rank-`rank` matrix, each observed with probability `p`.
 
@@ -40,8 +39,6 @@ def lowrank(
         The probability; None for 20 ln n / m.
     seed : int
         The seed of all draws.
-    name : str
-        The name of the ratings.
 
     Returns
     -------
@@ -59,17 +56,16 @@ def lowrank(
     )
     values = (values / values.std()).clip(*BOUNDS).astype(np.float32)
     return Ratings(
-        users, items, values, n_users, n_items, BOUNDS, name=name, public=True
+        users, items, values, n_users, n_items, BOUNDS, name="lowrank", public=True
     )
 
 
 def rankone(
-    n_users: int = 500_000,
-    n_items: int = 400,
+    n_users: int,
+    n_items: int,
     *,
-    p: float = 0.2,
+    p: float,
     seed: int = 0,
-    name: str = "rankone",
 ) -> Ratings:
     """Entries of u v^T with u, v uniform in [-1, 1], scaled to largest entry 1.
 
@@ -84,7 +80,7 @@ def rankone(
     ]
     users, items, values = map(np.concatenate, zip(*blocks, strict=True))
     return Ratings(
-        users, items, values, n_users, n_items, (-1.0, 1.0), name=name, public=True
+        users, items, values, n_users, n_items, (-1.0, 1.0), name="rankone", public=True
     )
 
 

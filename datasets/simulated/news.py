@@ -9,23 +9,24 @@ import numpy as np
 from dpmf_core.base.arrays import Array, Doubles, Ints
 from dpmf_core.data.samples import Samples, Texts
 
+N_DOCUMENTS = 4_000
 _WORDS = tomllib.loads(Path(__file__).with_name("words.toml").read_text("utf-8"))
 TOPICS: dict[str, str] = _WORDS["topics"]
 COMMON: str = _WORDS["common"]["news"]
 WORDS = tuple(dict.fromkeys(" ".join([*TOPICS.values(), COMMON]).split()))
 
 
-def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samples:
-    """Documents of about 60 words, with one or two topics each.
+def news(seed: int) -> Samples:
+    """4,000 documents of about 60 words, with one or two topics each.
 
     Two words in five are from a shared vocabulary. The field `parts` of the samples has each
     topic's word shares.
     """
     rng = np.random.default_rng([seed, 8])
     share = _shares(TOPICS.values())  # (topics, words)
-    lengths = rng.lognormal(np.log(55), 0.45, n_documents).astype(int).clip(12, 400)
-    document = np.repeat(np.arange(n_documents), lengths)
-    mixture = rng.dirichlet(np.full(len(TOPICS), 0.08), n_documents)
+    lengths = rng.lognormal(np.log(55), 0.45, N_DOCUMENTS).astype(int).clip(12, 400)
+    document = np.repeat(np.arange(N_DOCUMENTS), lengths)
+    mixture = rng.dirichlet(np.full(len(TOPICS), 0.08), N_DOCUMENTS)
     topic = _picked_columns(mixture, document, rng)
     everyday = rng.random(len(document)) < 0.4
     word = np.where(
@@ -36,7 +37,7 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
     from scipy.sparse import csr_array  # needed for documents only
 
     counts = csr_array(
-        (np.ones(len(word)), (document, word)), shape=(n_documents, len(WORDS))
+        (np.ones(len(word)), (document, word)), shape=(N_DOCUMENTS, len(WORDS))
     )
     counts.sum_duplicates()
     starts = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
@@ -49,7 +50,7 @@ def news(n_documents: int = 4_000, *, seed: int = 0, name: str = "news") -> Samp
         counts,
         vocabulary=WORDS,
         unit="document",
-        name=name,
+        name="news",
         public=True,
         titles=titles,
         parts=share.astype(np.float32),

@@ -348,27 +348,13 @@ def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:
         [_cell(value) for value in row]
         for row in table.itertuples(index=False, name=None)
     ]
-    labels = ratings.labels or tuple(map(str, range(ratings.n_items)))
-    encoded_table = encode(
-        list(map(str, table.columns)), rows, labels, "the item table"
-    )
+    names = list(map(str, table.columns))
+    encoded_table = encode(names, rows, ratings.item_ids, "the item table")
     if encoded_table.left_out:
         raise BadInput(
             f"{encoded_table.left_out[0]} Drop it first: frame.drop(columns=...)."
         )
-    titles = ratings.titles
-    if encoded_table.titles:
-        titles = encoded_table.titles_over(titles or labels, labels)
-    if ratings.public:
-        premises = ratings.assumptions
-    else:
-        premises = (*ratings.assumptions, ITEMS_ARE_PUBLIC)
-    return dataclasses.replace(
-        ratings,
-        item_features=encoded_table.features,
-        titles=titles,
-        assumptions=tuple(dict.fromkeys(premises)),
-    )
+    return ratings.with_items(encoded_table)
 
 
 def _cell(value: Any) -> str:

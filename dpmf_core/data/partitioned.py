@@ -167,8 +167,7 @@ class PartitionedRatings:
     def _read(self) -> "_ReadParts":
         """The partitions, to which further steps of reading can be added."""
         parts = self.parts
-        open_parts = isinstance(parts, _ReadParts) and parts.folder is None
-        if isinstance(parts, _ReadParts) and open_parts:
+        if isinstance(parts, _ReadParts) and parts.folder is None:
             return parts
         return _ReadParts(parts)
 
@@ -182,10 +181,9 @@ class PartitionedRatings:
 
         `before` may raise. If partitions are read elsewhere, it gets how many are done.
         """
-        if self.folding is None:
-            folding = None
-        else:
-            folding = self.folding.with_watch(before)
+        folding = self.folding
+        if folding is not None:
+            folding = folding.with_watch(before)
         read = self._read
         parts = replace(read, watches=(before, *read.watches))
         return replace(self, parts=parts, folding=folding)

@@ -28,6 +28,7 @@ class Preparation(BaseModel):
         frozen=True,
         extra="forbid",
         use_attribute_docstrings=True,
+        allow_inf_nan=False,
     )
 
     most_samples: int | None = Field(None, ge=2)
@@ -36,12 +37,7 @@ class Preparation(BaseModel):
     """documents: hash words into this many buckets; uses no other document"""
     min_df: int = Field(1, ge=1)
     """documents: keep words in at least this many documents"""
-    max_df: float = Field(
-        1.0,
-        gt=0,
-        le=1,
-        allow_inf_nan=False,
-    )
+    max_df: float = Field(1.0, gt=0, le=1)
     """documents: keep words in at most this share of documents"""
     most_words: int | None = Field(None, ge=2)
     """documents: keep this many words, those in most documents"""
@@ -49,19 +45,9 @@ class Preparation(BaseModel):
     """documents: keep this many words, chosen by a hash"""
     weighting: Literal["tfidf", "tf", "none"] | None = None
     """documents: tfidf unless another is given"""
-    outlier_rows: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-    )
+    outlier_rows: float = Field(0.0, ge=0, le=1)
     """samples: plant outliers in this share of the rows"""
-    outlier_cells: float = Field(
-        0.0,
-        ge=0,
-        le=1,
-        allow_inf_nan=False,
-    )
+    outlier_cells: float = Field(0.0, ge=0, le=1)
     """samples: share of those rows' cells with outliers"""
 
 
@@ -146,10 +132,9 @@ def _hashed(samples: Samples, buckets: int) -> Samples:
         for b, some in enumerate(names)
     )
     assumptions = tuple(a for a in samples.assumptions if a != WORDS_ARE_PUBLIC)
-    if samples.parts is None:
-        parts = None
-    else:
-        parts = samples.parts @ fold
+    parts = samples.parts
+    if parts is not None:
+        parts = parts @ fold
     return replace(
         samples,
         X=_small(csr_array(samples.X @ fold)),
@@ -174,35 +159,33 @@ def _weighted(samples: Samples, weighting: str) -> Samples:
     from sklearn.feature_extraction.text import TfidfTransformer
 
     weights = TfidfTransformer(norm=None).fit(samples.X)
-    if samples.parts is None:
-        parts = None
-    else:
-        parts = samples.parts * weights.idf_
+    parts = samples.parts
+    if parts is not None:
+        parts = parts * weights.idf_
     X = _small(csr_array(weights.transform(samples.X)))
     return replace(samples, X=X, parts=parts).assuming(WEIGHTS_ARE_PUBLIC)
 
 
-def contaminated(samples: Samples, rows: float, cells: float, seed: int = 0) -> Samples:
+def contaminated(samples: Samples, rows: float, cells: float) -> Samples:
     """Add uniform noise in [-1, 1] to a share of the cells in a share of the rows.
 
     Each row is first scaled to maximum 1; results below 0 become 0 (Saha & Imtiaz 2022, section 4).
     A hash draws rows and cells, so other rows have no effect. An empty row stays empty.
     """
-    if is_sparse(samples.X) and samples.X.shape[0] * samples.X.shape[1] > 5e7:
-        raise BadInput(
-            f"Outliers fill empty cells, and {samples.name} is too large for that. Use fewer rows"
-            " or words."
-        )
-    if is_sparse(samples.X):
-        X = samples.X.toarray()
-    else:
-        X = samples.X
+    X = samples.X
+    if is_sparse(X):
+        if X.shape[0] * X.shape[1] > 5e7:
+            raise BadInput(
+                f"Outliers fill empty cells, and {samples.name} is too large for that. Use fewer"
+                " rows or words."
+            )
+        X = X.toarray()
     top = X.max(axis=1, keepdims=True)
     clean = (X / np.where(top > 0, top, 1)).astype(np.float32)
     dirty = clean.copy()
-    is_hit = keyed_uniform(seed, np.arange(len(X)), 10**9) < rows
+    is_hit = keyed_uniform(0, np.arange(len(X)), 10**9) < rows
     for row in np.flatnonzero(is_hit & (top[:, 0] > 0)):
-        hit = keyed_uniform(seed + 1, row, np.arange(X.shape[1])) < cells
-        noise = 2 * keyed_uniform(seed + 2, row, np.arange(X.shape[1])) - 1
+        hit = keyed_uniform(1, row, np.arange(X.shape[1])) < cells
+        noise = 2 * keyed_uniform(2, row, np.arange(X.shape[1])) - 1
         dirty[row, hit] = np.maximum(dirty[row, hit] + noise[hit], 0)
     return replace(samples, X=dirty, clean=clean)

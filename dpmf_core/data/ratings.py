@@ -24,7 +24,7 @@ from dpmf_core.base.hashing import (
     keys_of_texts,
 )
 from dpmf_core.data.domain import Domain, OutsideDomain
-from dpmf_core.data.item_features import ItemFeatures
+from dpmf_core.data.item_features import EncodedTable, ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
 from dpmf_core.data.rating_bounds import Bounds, checked_bounds
 from dpmf_core.data.report import Report
@@ -297,6 +297,11 @@ class Ratings:
         """
         return self.origin or digest_of(self.users, self.items, self.values)
 
+    @property
+    def item_ids(self) -> tuple[str, ...]:
+        """The items' ids as text: their labels, else their numbers."""
+        return self.labels or tuple(map(str, range(self.n_items)))
+
     @cached_property
     def row_digest(self) -> str:
         """What the ratings say, whether they came as a file, a frame or a matrix, in any order.
@@ -311,8 +316,7 @@ class Ratings:
             user_keys = keys_of_texts(
                 np.arange(self.n_users).astype(str).astype(object)
             )
-        labels = self.labels or tuple(map(str, range(self.n_items)))
-        item_keys = keys_of_texts(np.array(labels, object))
+        item_keys = keys_of_texts(np.array(self.item_ids, object))
         # -0 as 0
         values = np.ascontiguousarray(self.values + np.float32(0)).view(np.uint32)
         return digest_of_rows(user_keys[self.users], item_keys[self.items], values)
@@ -367,10 +371,8 @@ class Ratings:
             raise BadInput(f"The number of top items must be at least 1. Got {count}.")
         if count >= self.n_items:
             return self
-        assumptions = assuming_the_item_set(self.assumptions)
-        return replace(
-            self.keeping(most_rated(self.item_counts, count)), assumptions=assumptions
-        )
+        kept_items = self.keeping(most_rated(self.item_counts, count))
+        return kept_items.assuming(ITEM_SET_IS_PUBLIC)
 
     def most_per_user(self, count: int, ids: Array | None = None) -> Self:
         """At most `count` ratings of every user, drawn by a hash of user and item.
@@ -408,6 +410,20 @@ class Ratings:
             origin=self._origin,
             rows_origin=self._rows_origin,
         )
+
+    def with_items(self, table: EncodedTable) -> Self:
+        """Add a public table of the items, which also names items without a name."""
+        titles = self.titles
+        if table.titles:
+            titles = table.titles_over(titles or self.item_ids, self.item_ids)
+        ratings = replace(self, item_features=table.features, titles=titles)
+        if self.public:
+            return ratings
+        return ratings.assuming(ITEMS_ARE_PUBLIC)
+
+    def assuming(self, assumption: str) -> Self:
+        assumptions = tuple(dict.fromkeys((*self.assumptions, assumption)))
+        return replace(self, assumptions=assumptions)
 
     def min_user_count(self, count: int) -> Self:
         """Remove the ratings of users with fewer than `count`; n_users stays public."""

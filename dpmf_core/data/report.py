@@ -283,7 +283,7 @@ def condition_words(assumptions: Sequence[str]) -> str:
 
 def place_in_report(problem: Problem) -> int:
     """The place of a problem's kind in a report; that of another source's kind is the last."""
-    kinds = [str(kind) for kind in Kind]
+    kinds: list[str] = list(Kind)
     if problem.kind in kinds:
         return kinds.index(problem.kind)
     return len(kinds)

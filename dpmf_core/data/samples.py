@@ -249,14 +249,9 @@ class Samples:
     @cached_property
     def fingerprint(self) -> str:
         """sha256 over everything that an algorithm or a figure can see."""
-        if self.vocabulary is None:
-            words = None
-        else:
-            words = "\n".join(self.vocabulary)
-        if words is None:
-            vocabulary = None
-        else:
-            vocabulary = zlib.crc32(words.encode())
+        vocabulary = None
+        if self.vocabulary is not None:
+            vocabulary = zlib.crc32("\n".join(self.vocabulary).encode())
         facts = (self.shape, self.public, self.assumptions, self.unit, vocabulary)
         digest = hashlib.sha256(repr(facts).encode())
         texts = None if self.texts is None else self.texts.ids
@@ -317,11 +312,9 @@ class Samples:
 
     def features(self, feature_ids: Array) -> Self:
         """The features under an index, in its order; facts about the rows stay."""
-        words = self.vocabulary
-        if words is None:
-            vocabulary = None
-        else:
-            vocabulary = tuple(words[j] for j in feature_ids)
+        vocabulary = self.vocabulary
+        if vocabulary is not None:
+            vocabulary = tuple(vocabulary[j] for j in feature_ids)
         X = self.X[:, feature_ids]
         if is_sparse(X):
             X.sort_indices()  # the domain of the proofs: columns ascend in each row

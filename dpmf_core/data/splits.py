@@ -86,6 +86,7 @@ class SplitSpec(BaseModel):
         frozen=True,
         extra="forbid",
         use_attribute_docstrings=True,
+        allow_inf_nan=False,
     )
 
     kind: Literal["random", "per-user", "time", "users", "window", "none"] = Field(
@@ -101,21 +102,18 @@ class SplitSpec(BaseModel):
         0.1,
         gt=0,
         lt=0.9,
-        allow_inf_nan=False,
         title="test fraction",
     )
     validation_fraction: float = Field(
         0.0,
         ge=0,
         lt=0.9,
-        allow_inf_nan=False,
         title="validation fraction",
     )
     fold_in: float = Field(
         0.8,
         gt=0,
         lt=1,
-        allow_inf_nan=False,
         title="fold-in share",
     )
     """users: the share of a held-out user's ratings that the model sees"""
@@ -237,8 +235,12 @@ def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
 
 
 def _undivided(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
-    nothing = ratings.only(np.zeros(len(ratings), bool))
+    nothing = _none_of(ratings)
     return Split(ratings, ratings, nothing, nothing, "no rating held out")
+
+
+def _none_of(ratings: Ratings) -> Ratings:
+    return ratings.only(np.zeros(len(ratings), bool))
 
 
 def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
@@ -257,13 +259,11 @@ def _by_rating(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -
 
 def _by_validation(parts: Split) -> Split:
     """Use the validation ratings as test ratings; the test ratings are not used at all."""
-    nothing = parts.validation.only(np.zeros(len(parts.validation), bool))
-    words = f"evaluated on validation ratings; {parts.words}, not used"
     return replace(
         parts,
-        validation=nothing,
+        validation=_none_of(parts.validation),
         test=parts.validation,
-        words=words,
+        words=f"evaluated on validation ratings; {parts.words}, not used",
     )
 
 
@@ -291,10 +291,9 @@ def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: UserNumbers) -> 
         )
     window = np.floor(moments(ratings, seed) * spec.windows)
     before = ratings.only(window < spec.window)
-    nothing = ratings.only(np.zeros(len(ratings), bool))
     test = ratings.only(window == spec.window)
     words = f"held out: time window {spec.window + 1} of {spec.windows}"
-    return Split(before, before, nothing, test, words)
+    return Split(before, before, _none_of(ratings), test, words)
 
 
 def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) -> Split:
