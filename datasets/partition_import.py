@@ -228,28 +228,18 @@ class _Import:
         ):
             facts = {**facts, "header": "0"}
         size = max(file.stat().st_size, 1)
-        kept = 0
         with report_damage(name), file.open("rb") as stream:
             table = open_table(stream, name, facts)
             rows = open_rows(table, name, self._declared, self.advice, self.first)
             self.bounds = rows.rules.bounds
             for batch in rows:
                 self._spill(batch)
-                kept += len(batch.values)
                 self.progress(f"reading {name}", min(stream.tell(), size), size)
         self.first = self.first or rows
         self.has_order &= rows.clock is not None
         self.titles = {**rows.titles, **self.titles}
         self.assumptions += assumptions_of(self._declared, rows.table)
-        return report_of(
-            rows,
-            name,
-            self._declared,
-            (),
-            kept=kept,
-            n_users=0,
-            n_items=0,
-        )
+        return report_of(rows, name, self._declared, ())
 
     def _spill(self, batch: Batch) -> None:
         """Write a batch to the folder. Raises BadInput if the disk is full."""

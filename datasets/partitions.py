@@ -11,7 +11,6 @@ import functools
 import hashlib
 import json
 import re
-from dataclasses import fields
 from io import BytesIO
 from pathlib import Path
 from typing import Any, Literal
@@ -173,10 +172,20 @@ def read_address(address: str) -> PartitionedRatings:
 
 def of_folder(folder: Path | str, manifest: Manifest) -> PartitionedRatings:
     """The ratings in a folder or at an address."""
-    every_name = {field.name for field in fields(PartitionedRatings)}
-    names = every_name - {"parts", "folding"}
-    facts: dict[str, Any] = {name: getattr(manifest, name) for name in names}
-    return PartitionedRatings(ParquetPartitions(folder, manifest), **facts)
+    return PartitionedRatings(
+        ParquetPartitions(folder, manifest),
+        n_users=manifest.n_users,
+        n_items=manifest.n_items,
+        bounds=manifest.bounds,
+        fingerprint=manifest.fingerprint,
+        titles=manifest.titles,
+        name=manifest.name,
+        public=manifest.public,
+        assumptions=manifest.assumptions,
+        origin=manifest.origin,
+        labels=manifest.labels,
+        item_features=manifest.item_features,
+    )
 
 
 def _manifest_of(name: str) -> Manifest:
@@ -299,8 +308,6 @@ def entry_of(name: str) -> Entry:
         words=WORDS,
         size_mb=round(size / 1e6, 1),
         licence="Your own.",
-        citation="",
-        home="",
         public=manifest.public,
         assumptions=manifest.assumptions,
         n_users=manifest.n_users,

@@ -219,7 +219,7 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
     group = quoted(facts["group"], 40)
     rows_of_people = [row for row, person in enumerate(rows.people) if person]
     tally = Tally()
-    tally.add(NAMELESS, np.flatnonzero([not person for person in rows.people]) + 1)
+    tally.add(NAMELESS, np.flatnonzero([not person for person in rows.people]))
     names, people = np.unique(list(filter(None, rows.people)), return_inverse=True)
     if len(names) < 2:
         raise BadInput(
@@ -245,7 +245,7 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
         read=report.read + len(rows.people) - n_before,
         kept=len(samples),
         n_users=len(samples),
-        problems=(*tally.problems(int, "row"), *report.problems),
+        problems=(*tally.problems("row"), *report.problems),
         assumed=(*report.assumed, note),
     )
     samples = samples.of_people(people, int(declared))

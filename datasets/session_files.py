@@ -262,8 +262,6 @@ def _entry(file: Path, name: str, shape: Mapping[str, Any]) -> Entry | SampleEnt
         "public": False,
         "words": "Yours, in this session only.",
         "licence": "Yours.",
-        "citation": "",
-        "home": "",
     }
     kind: Any = SampleEntry if "holds" in shape else Entry
     entry: Entry | SampleEntry = TypeAdapter(kind).validate_python(facts)

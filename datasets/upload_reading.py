@@ -149,21 +149,13 @@ def write(path: str, name: str, facts: dict[str, str], target: str) -> Any:
                 f"{name} holds a table of ratings, {file_name(tables[0])}. Choose Ratings above."
             )
         data, report = table_paths.read(file, facts, on_page)
-        _require_within_limits(data, name)
+        if isinstance(data, Samples):
+            sandbox.require_at_most("users", len(data), name)
         npz_folder.write(dataclasses.replace(data, name=name), Path(target))
     written = Written(
         fingerprint_of(file), dataclasses.replace(report, name=name), _shape(data)
     )
     return WRITTEN_AS_JSON.dump_python(written, mode="json")
-
-
-def _require_within_limits(data: Ratings | Samples, name: str) -> None:
-    if isinstance(data, Ratings):
-        sandbox.require_at_most("ratings", len(data), name)
-        sandbox.require_at_most("users", data.n_users, name)
-        sandbox.require_at_most("items", data.n_items, name)
-    else:
-        sandbox.require_at_most("users", data.shape.n_samples, name)
 
 
 def _shape(data: Ratings | Samples) -> dict[str, Any]:

@@ -94,6 +94,6 @@ def _ratings(entry: Entry, rows: list[list[Any]]) -> tuple[Ratings, Report]:
         kept=len(ratings),
         n_users=len(table),
         n_items=JOKES,
-        problems=tuple(tally.problems(lambda row: row + 1)),
+        problems=tuple(tally.problems()),
     )
     return published_or_private(entry, ratings, report)

@@ -80,9 +80,7 @@ def _combined(members: ArchiveMembers, names: Sequence[str], n_films: int) -> Ta
                 cells = pc.split_pattern(lines, ",")
                 is_row = pc.equal(pc.list_value_length(cells), 3)
                 films = np.full(len(lines), film, np.int32)
-                for at in np.flatnonzero(
-                    ~is_row.to_numpy(zero_copy_only=False)
-                ).tolist():
+                for at in pc.indices_nonzero(pc.invert(is_row)).to_pylist():
                     text = lines[at].as_py().strip()
                     if is_film := text.endswith(":"):
                         number = int(text[:-1]) if text[:-1].isdecimal() else 0

@@ -20,7 +20,7 @@ from dpmf_core.data.ids import arrow_numbering_order, canonical_arrow
 from dpmf_core.data.report import Kind, Problem, Tally, place_in_report
 from dpmf_core.data.row_rules import ReadRows, RowRules
 from dpmf_datasets.readers.dates import Clock, stripped
-from dpmf_datasets.readers.numbers import NumberFormat
+from dpmf_datasets.readers.numbers import NumberFormat, bytes_of
 from dpmf_datasets.readers.table import Table, cell_text
 
 # a long number as a spreadsheet shows it, which may stand for many ids
@@ -37,10 +37,7 @@ NUMBER_TYPES = (
 
 def ids_of(column: pa.Array) -> pa.DictionaryArray:
     """The canonical texts of a column of ids; "" for an empty cell."""
-    if pa.types.is_dictionary(column.type):
-        cells = column
-    else:
-        cells = column.dictionary_encode()
+    cells = column.dictionary_encode()
     values = cells.dictionary
     if pa.types.is_floating(values.type):  # a large one may have lost its last digits
         values = pa.array(list(map(cell_text, values.to_pylist())), pa.string())
@@ -58,16 +55,12 @@ def ids_of(column: pa.Array) -> pa.DictionaryArray:
 
 def _has(ids: pa.DictionaryArray, flags: pa.Array) -> Flags:
     """Which cells (n,) have a flagged id, from a flag for each dictionary entry."""
-    if not len(ids):
-        return np.zeros(0, np.bool_)
-    of_entry = flags.to_numpy(zero_copy_only=False)
-    return np.asarray(of_entry[ids.indices.to_numpy(zero_copy_only=False)], np.bool_)
+    return np.asarray(flags)[np.asarray(ids.indices)].astype(np.bool_)
 
 
 def _is_rounded(ids: pa.DictionaryArray) -> Flags | None:
     """Which cells (n,) have an id that a spreadsheet rounded; None if it is clear that none has."""
-    letters = bytes(ids.dictionary.buffers()[2] or b"")
-    if b"e" not in letters and b"E" not in letters:
+    if b"e" not in bytes_of(ids.dictionary).lower():
         return None
     return _has(ids, pc.match_substring_regex(ids.dictionary, ROUNDED))
 
@@ -118,14 +111,14 @@ class Ids:
 
     @cached_property
     def _index(self) -> "pd.Index[Any]":
-        index: pd.Index[Any] = pd.Index(self.labels.to_numpy(zero_copy_only=False))
+        index: pd.Index[Any] = pd.Index(np.asarray(self.labels))
         return index
 
     def numbers(self, ids: pa.DictionaryArray) -> Numbers:
         """The places of ids (n,) among the labels."""
-        distinct = ids.dictionary.cast(self.labels.type).to_numpy(zero_copy_only=False)
+        distinct = np.asarray(ids.dictionary.cast(self.labels.type))
         numbers = self._index.get_indexer(distinct).astype(np.int32)
-        return np.asarray(numbers[ids.indices.to_numpy(zero_copy_only=False)])
+        return numbers[np.asarray(ids.indices)]
 
 
 def _dictionary_as_numbers(texts: pa.Array) -> pa.Array:
@@ -216,7 +209,7 @@ class CleanRows:
     @property
     def problems(self) -> tuple[Problem, ...]:
         """The problems so far, in the order of a report."""
-        problems = self.tally.problems(self.table.line, self.table.unit)
+        problems = self.tally.problems(self.table.unit, self.table.line)
         return tuple(sorted([*problems, *self.table.problems], key=place_in_report))
 
     @property
@@ -241,6 +234,8 @@ class CleanRows:
             sentences.append(
                 f"'{sign}' in ratings was read as the sign between thousands."
             )
+        if self.clock is not None:
+            sentences.append(self.clock.words)
         return tuple(sentences)
 
     def _cleaned(self, batch: Mapping[str, pa.Array]) -> Batch:
@@ -281,25 +276,18 @@ class CleanRows:
             return np.ones(n_rows), np.zeros(n_rows, np.bool_)
         column = batch["rating"]
         if any(is_type(column.type) for is_type in NUMBER_TYPES):
-            numbers = column.cast(pa.float64(), safe=False).to_numpy(
-                zero_copy_only=False
-            )
-            is_null: Flags = column.is_null().to_numpy(zero_copy_only=False)
-            return np.array(numbers), is_null
-        text = stripped(column)
-        values, is_empty, n_commas = self.number_format.read(text)
+            numbers = np.array(column.cast(pa.float64(), safe=False))
+            return numbers, np.asarray(column.is_null())
+        values, is_empty, n_commas = self.number_format.read(stripped(column))
         self._n_commas += n_commas
         return values, is_empty
 
     def _take_titles(self, items: pa.DictionaryArray, titles: pa.Array) -> None:
         """Note the title in the first row of each item."""
-        codes, first = np.unique(
-            items.indices.to_numpy(zero_copy_only=False), return_index=True
-        )
+        codes, first = np.unique(np.asarray(items.indices), return_index=True)
         labels = items.dictionary.take(pa.array(codes)).to_pylist()
-        for label, title in zip(
-            labels, titles.take(pa.array(first)).to_pylist(), strict=True
-        ):
+        firsts = titles.take(pa.array(first)).to_pylist()
+        for label, title in zip(labels, firsts, strict=True):
             self.titles.setdefault(label, str(title or "").strip())
 
 
@@ -312,7 +300,7 @@ def _only(column: pa.Array, keep: Flags) -> pa.Array:
 
 def _used(ids: pa.DictionaryArray) -> pa.DictionaryArray:
     """The same ids with a dictionary of those alone that occur."""
-    indices = ids.indices.to_numpy(zero_copy_only=False)
+    indices = np.asarray(ids.indices)
     is_used = np.zeros(len(ids.dictionary), np.bool_)
     is_used[indices] = True
     if is_used.all():

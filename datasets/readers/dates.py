@@ -15,7 +15,7 @@ from pandas.tseries.api import guess_datetime_format
 
 from dpmf_core.base.arrays import Doubles, Flags, Ints
 from dpmf_core.data.report import DateOrder
-from dpmf_datasets.readers.numbers import NumberFormat
+from dpmf_datasets.readers.numbers import NumberFormat, bytes_of
 
 ORDERS: dict[DateOrder, str] = {"dmy": "the day first", "mdy": "the month first"}
 UNREAD = int(np.iinfo(np.int64).min)
@@ -62,9 +62,6 @@ class Dates:
     month_first: Ints
     signs: frozenset[str] = frozenset()
 
-    def __len__(self) -> int:
-        return len(self.day_first)
-
     def read(self, order: DateOrder) -> Ints:
         if order == "dmy":
             return self.day_first
@@ -96,7 +93,7 @@ def stripped(column: pa.Array) -> pa.Array:
     text = column.cast(pa.string())
     if text.null_count:
         text = pc.fill_null(text, "")
-    codes = np.frombuffer(text.buffers()[2] or b"", np.uint8)
+    codes = np.frombuffer(bytes_of(text), np.uint8)
     has_blanks = len(codes) and (codes.min() <= ord(" ") or codes.max() > ord("~"))
     if has_blanks:
         return pc.utf8_trim_whitespace(text)
@@ -152,7 +149,7 @@ class Clock:
     ) -> "Clock | None":
         dates = parse_dates(cells)
         order = declared or dates.clear_order
-        if 2 * dates.is_read.sum() < len(dates):
+        if 2 * dates.is_read.sum() < len(cells):
             return None
         if not dates.signs:
             words = "Dates were read, each in the only way possible."
@@ -194,20 +191,21 @@ class Clock:
         if pa.types.is_temporal(column.type):
             return _of_temporal(column)
         text = stripped(column)
-        if self.order is None and not self.has_fractions and not _has_hexadecimal(text):
+        is_hexadecimal = b"x" in bytes_of(text).lower()  # Arrow would read 0x10
+        if self.order is None and not self.has_fractions and not is_hexadecimal:
             try:
                 whole = text.cast(pa.int64())
             except pa.ArrowInvalid:
                 pass  # some cell is not a whole number, and is found below
             else:
-                return self._in_unit(np.asarray(whole.to_numpy(zero_copy_only=False)))
+                return self._in_unit(np.asarray(whole))
         distinct = text.dictionary_encode()
         texts = distinct.dictionary
         if self.order is None:
             times = self._in_unit(self._of_numbers_in(texts))
         else:
             times = parse_dates(texts.to_pylist(), self.form).read(self.order)
-        return np.asarray(times[distinct.indices.to_numpy(zero_copy_only=False)])
+        return times[np.asarray(distinct.indices)]
 
     def _of_numbers_in(self, texts: pa.Array) -> Ints:
         """The whole part of numbers, in millionths if there are fractions."""
@@ -292,7 +290,10 @@ def _moments(texts: "pd.Series[str]", form: str) -> Ints:
                 errors="coerce",
                 utc=True,
             )
-            times[candidates.index] = _micro(stamps)
+            # what is not a date becomes NaT, whose number is UNREAD
+            times[candidates.index] = stamps.astype("datetime64[us, UTC]").astype(
+                "int64"
+            )
             candidates = candidates[stamps.isna()]
     return np.asarray(times, np.int64)
 
@@ -313,28 +314,13 @@ def looks_like_times(values: Sequence[str]) -> bool:
     return bool(texts) and bool(parse_dates(texts).is_read.all())
 
 
-def _micro(stamps: "pd.Series[pd.Timestamp]") -> Ints:
-    return np.where(
-        stamps.isna(), UNREAD, stamps.astype("datetime64[us, UTC]").astype("int64")
-    ).astype(np.int64)
-
-
 def _of_temporal(column: pa.Array) -> Ints:
     """Times of a typed column in microseconds since 1970, or in the unit of times of day."""
     if pa.types.is_date(column.type):
         column = column.cast(pa.timestamp("s"), safe=False)
     if pa.types.is_timestamp(column.type):
         column = column.cast(pa.timestamp("us", tz=column.type.tz), safe=False)
-    numbers = column.cast(pa.int64(), safe=False)
-    return np.asarray(
-        pc.fill_null(numbers, UNREAD).to_numpy(zero_copy_only=False), np.int64
-    )
-
-
-def _has_hexadecimal(text: pa.Array) -> bool:
-    """Whether some cells contain an x. Arrow would read 0x10 as a number."""
-    letters = bytes(text.buffers()[2] or b"")
-    return b"x" in letters or b"X" in letters
+    return np.asarray(pc.fill_null(column.cast(pa.int64(), safe=False), UNREAD))
 
 
 def _whole(cell: str) -> int:

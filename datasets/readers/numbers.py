@@ -73,7 +73,7 @@ class NumberFormat:
         n_commas : int
             How many cells have a comma that was read as the decimal sign.
         """
-        if not self.thousands and not _has_comma(text):
+        if not self.thousands and b"," not in bytes_of(text):
             try:
                 return _floats(text), np.zeros(len(text), np.bool_), 0
             except pa.ArrowInvalid:
@@ -81,15 +81,12 @@ class NumberFormat:
         plain, n_commas = self._with_points(text)
         is_number = pc.match_substring_regex(plain, PLAIN)
         values = np.full(len(plain), np.nan)
-        places = is_number.to_numpy(zero_copy_only=False)
-        values[places] = _floats(plain.filter(is_number))
-        is_infinite = pc.match_substring_regex(plain, INFINITE)
-        values[is_infinite.to_numpy(zero_copy_only=False)] = np.inf
+        values[np.asarray(is_number)] = _floats(plain.filter(is_number))
+        values[np.asarray(pc.match_substring_regex(plain, INFINITE))] = np.inf
         lower = pc.utf8_lower(plain)
-        for word, value in (("true", 1.0), ("false", 0.0)):
-            values[pc.equal(lower, word).to_numpy(zero_copy_only=False)] = value
-        is_empty = pc.is_in(lower, pa.array(NOTHING)).to_numpy(zero_copy_only=False)
-        return values, is_empty, n_commas
+        values[np.asarray(pc.equal(lower, "true"))] = 1.0
+        values[np.asarray(pc.equal(lower, "false"))] = 0.0
+        return values, np.asarray(pc.is_in(lower, pa.array(NOTHING))), n_commas
 
     def _with_points(self, text: pa.Array) -> tuple[pa.Array, int]:
         """Cells with a point as the decimal sign, and how many had a comma there."""
@@ -105,9 +102,9 @@ class NumberFormat:
         return pc.if_else(has_comma, with_points, text), pc.sum(has_comma).as_py() or 0
 
 
-def _has_comma(text: pa.Array) -> bool:
-    """Whether a comma stands anywhere in the buffer of some cells."""
-    return b"," in memoryview(text.buffers()[2] or b"").tobytes()
+def bytes_of(text: pa.Array) -> bytes:
+    """The bytes of all cells, one after the other."""
+    return bytes(text.buffers()[2] or b"")
 
 
 def _any(text: pa.Array, pattern: str) -> bool:
@@ -116,4 +113,4 @@ def _any(text: pa.Array, pattern: str) -> bool:
 
 def _floats(text: pa.Array) -> Doubles:
     """Cells that match `PLAIN` as numbers."""
-    return np.array(text.cast(pa.float64()).to_numpy(zero_copy_only=False))
+    return np.array(text.cast(pa.float64()))

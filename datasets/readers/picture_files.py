@@ -76,7 +76,7 @@ def pictures(
             f"{file_name(path)} holds {len(rows)} pictures ({', '.join(PICTURES)}); at least 3 are"
             f" needed. Other files: {len(names) - len(rows)}."
         )
-    problems = tuple(tally.problems(lambda place: place + 1, "file"))
+    problems = tuple(tally.problems("file"))
     n_damaged = sum(
         problem.count for problem in problems if problem.kind == DAMAGED_PICTURE
     )

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -311,7 +311,10 @@ def report_of(
     name: str,
     declared: Declared,
     notes: tuple[str, ...],
-    **counts: Any,
+    *,
+    kept: int = 0,
+    n_users: int = 0,
+    n_items: int = 0,
 ) -> Report:
     """The report on a table that was read, with the first values of each chosen column.
 
@@ -325,8 +328,8 @@ def report_of(
         The declared facts.
     notes : tuple of str
         Further notes, in sentences.
-    **counts
-        Fields of `Report`, such as the number of ratings kept.
+    kept, n_users, n_items : int
+        The numbers of ratings, users and items.
 
     Returns
     -------
@@ -334,47 +337,41 @@ def report_of(
         The report.
     """
     table = rows.table
-    places = rows.places
     names = table.shown_names
-    values = []
-    for place in places.values():
-        cells = [cell.strip()[:LONGEST_VALUE] for cell in table.sample(place, PREVIEW)]
-        distinct_cells = dict.fromkeys(cell for cell in cells if cell)
-        values.append(tuple(distinct_cells)[:VALUES_SHOWN])
-    assumed = [table.layout]
+    columns = {role: names[place] for role, place in rows.places.items()}
     if table.names:
         recognised_by = BY_NAME
+        about_header = ""
     else:
         recognised_by = BY_PLACE
-        roles = ", ".join(
-            f"{names[place]} as the {role}" for role, place in places.items()
-        )
-        assumed.append(
+        roles = ", ".join(f"{column} as the {role}" for role, column in columns.items())
+        about_header = (
             f"{name} has no header. These columns were read by their place: {roles}."
         )
-    assumed += rows.reading_notes
-    if rows.clock is not None and rows.clock.words:
-        assumed.append(rows.clock.words)
-    about_title = title_note(table.names, places)
-    if about_title:
-        assumed.append(about_title)
-    assumed += notes
+    about_title = title_note(table.names, rows.places)
+    assumed = (table.layout, about_header, *rows.reading_notes, about_title, *notes)
     return Report(
         name=name,
         read=rows.read,
+        kept=kept,
+        n_users=n_users,
+        n_items=n_items,
         problems=rows.problems,
-        columns=tuple((role, names[place]) for role, place in places.items()),
+        columns=tuple(columns.items()),
         recognised=tuple(
             (role, DECLARED if role in declared.columns else recognised_by)
-            for role in places
+            for role in columns
         ),
-        values=tuple(values),
-        ignored=tuple(
-            column for place, column in enumerate(names) if place not in places.values()
-        ),
-        assumed=tuple(assumed),
-        **counts,
+        values=tuple(_first_values(table, place) for place in rows.places.values()),
+        ignored=tuple(column for column in names if column not in columns.values()),
+        assumed=tuple(filter(None, assumed)),
     )
+
+
+def _first_values(table: Table, place: int) -> tuple[str, ...]:
+    """Some distinct values of a column."""
+    cells = [cell.strip()[:LONGEST_VALUE] for cell in table.sample(place, PREVIEW)]
+    return tuple(dict.fromkeys(filter(None, cells)))[:VALUES_SHOWN]
 
 
 def merged_rows(rows: CleanRows, row_numbers: Numbers, n_users: int) -> tuple[str, ...]:
@@ -430,8 +427,6 @@ class TableSize:
 
 def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> TableSize:
     """The users and items, numbered. Raises BadInput on one user, or too many of either."""
-    sandbox.require_at_most("users", len(users), name)
-    sandbox.require_at_most("items", len(items), name)
     if len(users) < 2:
         raise BadInput(
             f"{name} holds usable ratings by one user only. At least 2 users are needed."
@@ -449,8 +444,11 @@ def shape_of(users: Ids, items: Ids, declared: Declared, name: str) -> TableSize
     return TableSize(n_users, tuple(labels), keys, tuple(filter(None, notes)))
 
 
-def _size(size: int | None, count: int, what: str, name: str) -> int:
+def _size(
+    size: int | None, count: int, what: Literal["users", "items"], name: str
+) -> int:
     """The declared number of users or items, or else the count in the file. Raises BadInput."""
+    sandbox.require_at_most(what, count, name)
     most = max(count, MOST[what])
     if size is not None and not count <= size <= most:
         raise BadInput(
@@ -459,6 +457,7 @@ def _size(size: int | None, count: int, what: str, name: str) -> int:
         )
     if size is None:
         return count
+    sandbox.require_at_most(what, size, name)
     return size
 
 

@@ -129,12 +129,10 @@ def write_sheet(
         if header:
             labels = next((row for number, row in _rows(sheet) if number == header), ())
         names = [label or f"column {place}" for place, label in enumerate(labels, 1)]
-        width = sheet.width
         rows = table_of_rows(names, _below(sheet, above, blank_rows), "")
-        batches = [
-            pa.record_batch(batch, _places(width))
-            for batch in rows.batches(range(width))
-        ]
+        places = range(sheet.width)
+        columns = list(map(str, places))
+        batches = [pa.record_batch(batch, columns) for batch in rows.batches(places)]
     if not batches or (header and not names):
         raise BadInput(
             f"The sheet {quoted(sheet.name)} of {name} has no row below its header. One row names"
@@ -217,7 +215,3 @@ def _below(sheet: Any, above: int, blank_rows: list[int]) -> Iterator[list[str]]
             yield row
         elif number > above:
             blank_rows.append(number)
-
-
-def _places(width: int) -> list[str]:
-    return [str(place) for place in range(width)]

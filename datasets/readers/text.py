@@ -166,7 +166,7 @@ def _report(
     tally = Tally()
     tally.add(EMPTY, np.flatnonzero(np.diff(reading.starts) == 0))
     tally.add(CUT, np.flatnonzero([len(text) > LONGEST for text in texts]))
-    problems = tally.problems(lambda row: row + 1, "document")
+    problems = tally.problems("document")
     if reader.n_damaged:
         problems.insert(0, Problem(NO_LETTER, reader.n_damaged))
     return samples_report(samples, problems=tuple(problems), assumed=tuple(notes))

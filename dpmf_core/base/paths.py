@@ -26,7 +26,7 @@ def data_folder() -> Path:
         return Path(folder).expanduser()
     import platformdirs  # not needed if DPMF_DATA is set
 
-    return Path(platformdirs.user_data_dir("dpmf"))
+    return platformdirs.user_data_path("dpmf")
 
 
 def cache_folder() -> Path:
@@ -38,7 +38,7 @@ def cache_folder() -> Path:
         return Path(folder).expanduser()
     import platformdirs
 
-    return Path(platformdirs.user_cache_dir("dpmf"))
+    return platformdirs.user_cache_path("dpmf")
 
 
 def create_folder(folder: Path) -> Path:

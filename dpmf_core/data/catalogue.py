@@ -32,9 +32,9 @@ class DatasetFacts:
     kind: SourceKind
     words: str
     licence: str
-    citation: str
+    citation: str = ""
     size_mb: float
-    home: str
+    home: str = ""
     public: bool = True
     assumptions: tuple[str, ...] = ()
 

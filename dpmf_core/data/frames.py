@@ -144,13 +144,9 @@ def _of_matrix(
         kept=len(ratings),
         n_users=ratings.n_users,
         n_items=ratings.n_items,
-        problems=tuple(tally.problems(_row_from_1, "entry")),
+        problems=tuple(tally.problems("entry")),
     )
     return dataclasses.replace(ratings, report=report)
-
-
-def _row_from_1(row: int) -> int:
-    return row + 1
 
 
 def _rating_rows(
@@ -162,7 +158,7 @@ def _rating_rows(
     """
     keep = rows.kept_by(rules, tally)
     read = int(rows.are_read.sum())
-    problems = tally.problems(_row_from_1, unit)
+    problems = tally.problems(unit)
     if unusable := rules.unusable(problems, read):
         count, worst = unusable
         raise BadInput(
@@ -242,7 +238,7 @@ def _of_columns(
         kept=len(ratings),
         n_users=ratings.n_users,
         n_items=ratings.n_items,
-        problems=tuple(tally.problems(_row_from_1, "row")),
+        problems=tuple(tally.problems("row")),
         columns=columns,
         assumed=tuple(filter(None, notes)),
         ignored=tuple(name for name in names if name not in used_names),

@@ -312,18 +312,19 @@ class Tally:
             )
             self._values[kind].update(f"{value:g}" for value in values)
 
-    def problems(self, line: Callable[[int], int], unit: str = "line") -> list[Problem]:
+    def problems(
+        self, unit: str = "line", line: Callable[[int], int] = lambda row: row + 1
+    ) -> list[Problem]:
         """The problems in the order of a report, with positions as lines, or another `unit`."""
         problems = []
         for kind, problem in self._problems.items():
-            lines = tuple(map(line, problem.lines))
-            commonest = tuple(self._values[kind].most_common(VALUES_NAMED))
+            counts = self._values[kind]
             problems.append(
                 replace(
                     problem,
-                    lines=lines,
+                    lines=tuple(map(line, problem.lines)),
                     where=unit,
-                    commonest=commonest,
+                    commonest=tuple(counts.most_common(VALUES_NAMED)),
                 )
             )
         return sorted(problems, key=place_in_report)
