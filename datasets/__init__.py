@@ -16,12 +16,14 @@ from dpmf_core.base.extras import extra
 from dpmf_core.base.paths import cache_folder, data_folder, usable, workplace
 from dpmf_core.base.program import program
 from dpmf_core.data import AnyData
-from dpmf_core.data.addresses import path_of, split
+from dpmf_core.data.addresses import is_database, path_of, split
 from dpmf_core.data.catalogue import DatasetFacts, Entry, SampleEntry
+from dpmf_core.data.facts import ITEM_TABLE, STOP_WORDS
 from dpmf_core.data.report import Report
 from dpmf_datasets import download, npz_folder, partitions, registry
 from dpmf_datasets.declared_worlds import world_ids
-from dpmf_datasets.path_facts import files_of, is_own
+from dpmf_datasets.npz_folder import is_own
+from dpmf_datasets.readers import databases
 from dpmf_datasets.readers.archives import fingerprint_of
 from dpmf_datasets.readers.table import file_name
 from dpmf_datasets.registry import (
@@ -108,9 +110,21 @@ def stamp(id_or_path: str) -> Hashable:
     if id_or_path in SOURCES:
         files = (npz_folder.place(id_or_path),)
     else:
-        files = files_of(id_or_path)
+        files = _files_of(id_or_path)
     facts = ((str(file), file.stat()) for file in files if file.exists())
     return tuple((name, status.st_size, status.st_mtime_ns) for name, status in facts)
+
+
+def _files_of(address: str) -> tuple[Path, ...]:
+    """The files that a path and its facts name; a language of stop words is not a file."""
+    place, facts = split(address)
+    if is_database(place):
+        file = databases.file_of(place)
+        return () if file is None else (file,)
+    others = [
+        path_of(facts[name]) for name in (ITEM_TABLE, STOP_WORDS) if name in facts
+    ]
+    return (path_of(place), *others)
 
 
 def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
@@ -119,7 +133,7 @@ def load(id_or_path: str, seed: int = 0) -> AnyData:  # noqa: PLR0911
     Parameters
     ----------
     id_or_path
-        An id; a path with facts after it (`path_facts.FACTS`), such as
+        An id; a path with facts after it (`facts.FACTS`), such as
         `ratings.csv?bounds=0.5,5&users=1000`; the name of a set in partitions
         (`import_partitions`), or its folder's copy at an address of fsspec (`s3://bucket/own`); or
         the simulated cinema in a declared shape,

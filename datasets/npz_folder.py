@@ -21,6 +21,7 @@ from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples, Texts, is_sparse
 
+UPLOADS = "dpmf-uploads-"  # the first part of the name of the uploads' folder
 FORMAT = 3
 # the format since which users' keys follow from canonical ids
 KEYS_BY_CANONICAL_IDS = 3
@@ -45,6 +46,13 @@ def place(id: str) -> Path:  # noqa: A002  # the catalogue's word
     if imported.is_file():
         return imported
     return cache_folder() / imported.name
+
+
+def is_own(data_id: str) -> bool:
+    """Whether a data set's id is the path of an uploaded file."""
+    return UPLOADS in data_id and any(
+        part.startswith(UPLOADS) for part in Path(os.path.normpath(data_id)).parts[:-3]
+    )
 
 
 def save(id: str, data: Ratings | Samples, folder: Path) -> None:  # noqa: A002

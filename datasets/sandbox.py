@@ -10,12 +10,13 @@ import importlib
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -127,6 +128,38 @@ def read(
     if code == REFUSAL:
         raise BadInput(result)
     return result
+
+
+@contextlib.contextmanager
+def in_child(
+    task: Callable[..., Any], stream: BinaryIO, name: str, argument: Any
+) -> Iterator[tuple[Any, Path]]:
+    """The result of a task on one open file, and the file that it wrote, inside the block.
+
+    Parameters
+    ----------
+    task : callable
+        A function at module level. It gets the path of a copy of the file, the file's name, the
+        argument and the path of the file to write.
+    stream : binary file
+        The file to copy.
+    name : str
+        The name of the file.
+    argument : JSON value
+        The argument of the task.
+
+    Raises
+    ------
+    BadInput
+        If the task raises it, or if the child fails.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        copy = Path(folder, "copy")
+        target = Path(folder, "target")
+        with copy.open("wb") as file:
+            shutil.copyfileobj(stream, file)
+        arguments = (str(copy), name, argument, str(target))
+        yield read(task, name, *arguments, limits=OWN_MACHINE), target
 
 
 def _run(

@@ -33,7 +33,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import Samples
 from dpmf_datasets import npz_folder, sandbox, upload_reading
-from dpmf_datasets.path_facts import UPLOADS, is_own
+from dpmf_datasets.npz_folder import UPLOADS, is_own
 from dpmf_datasets.sandbox import SandboxLimits
 
 TEMPORARY = tempfile.gettempdir()

@@ -153,7 +153,9 @@ class Clock:
             return None
         if not dates.signs:
             words = "Dates were read, each in the only way possible."
-            return cls("dmy", form=_format_of(cells), words=words)
+            # the format of the first date, if it has one with a name
+            form = next(filter(None, map(guess_datetime_format, cells)), "")
+            return cls("dmy", form=form, words=words)
         if order is None:
             raise AmbiguousDates
         why = "this was declared"
@@ -270,11 +272,6 @@ def parse_dates(texts: Sequence[str], form: str = "") -> Dates:
     else:
         month_first = day_first
     return Dates(day_first, month_first, frozenset(parts["sign"][is_numeric]))
-
-
-def _format_of(texts: Sequence[str]) -> str:
-    """The format of the first date among some cells; "" if it has none with a name."""
-    return next(filter(None, map(guess_datetime_format, texts)), "")
 
 
 def _moments(texts: "pd.Series[str]", form: str) -> Ints:

@@ -14,7 +14,7 @@ import numpy as np
 from dpmf_core.base.errors import BadInput, shortened
 from dpmf_core.data.report import Report
 from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse, samples_report
-from dpmf_datasets.readers.apart import in_child
+from dpmf_datasets.sandbox import in_child
 
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
 KNOWN_KEYS = (

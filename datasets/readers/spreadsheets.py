@@ -15,7 +15,6 @@ import pyarrow.feather
 from dpmf_core.base.errors import BadInput, closest, listing, quoted, shortened
 from dpmf_core.base.extras import extra
 from dpmf_core.data.facts import Facts, value
-from dpmf_datasets.readers.apart import in_child
 from dpmf_datasets.readers.arrow_tables import in_memory, table_of_rows
 from dpmf_datasets.readers.table import (
     SAMPLE_ROWS,
@@ -24,6 +23,7 @@ from dpmf_datasets.readers.table import (
     has_ratings,
     is_number,
 )
+from dpmf_datasets.sandbox import in_child
 
 MOST_SHEETS = 50  # that are looked at
 # a number of more digits has lost the last ones in most spreadsheet programs

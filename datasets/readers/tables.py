@@ -89,11 +89,6 @@ def open_table(source: TableFile, name: str, facts: Facts | None = None) -> Tabl
     facts = facts or {}
     if not isinstance(source, Path):
         return _table(source, name, facts)
-    if not source.exists():
-        raise BadInput(
-            f"There is no file {file_name(source)}. Give the path of a ratings table (CSV, TSV or"
-            " Parquet)."
-        )
     if is_archive(source):
         return _table_within(source, name, facts)
     if "member" in facts:

@@ -17,7 +17,13 @@ from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts, samples_rep
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.encodings import LOOKED_AT, Reader, encoding_of
 from dpmf_datasets.readers.table import Table, as_texts, file_name
-from dpmf_datasets.readers.words import LONGEST, STOP_WORDS, WordRules, usual_rules
+from dpmf_datasets.readers.words import (
+    ENGLISH,
+    LONGEST,
+    STOP_WORDS,
+    WordRules,
+    stop_words,
+)
 
 NEW_LINE = re.compile(r"\r\n|\r|\n")
 BYTES_OF_NEW_LINE = re.compile(NEW_LINE.pattern.encode())
@@ -88,7 +94,8 @@ def documents(
         raise BadInput(
             f"{name} holds {len(texts):,} {noun}. From 3 to {MOST_DOCUMENTS:,} can be used."
         )
-    rules = rules or usual_rules()
+    if rules is None:  # as published documents are counted
+        rules = WordRules(stop_words(ENGLISH), keeps_addresses=True)
     reader = reader or Reader()
     reading, left_out = _read(texts, rules)
     if len(reading.words) < 2:

@@ -4,6 +4,8 @@ import csv
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import BinaryIO
 
@@ -65,94 +67,107 @@ def text_table(stream: BinaryIO, name: str, facts: Facts) -> Table:
     BadInput
         If the file is empty, has too many columns, or its header does not fit its rows.
     """
-    return _TextFile(stream, name, facts).table(value(facts, "header"))
+    reader = Reader(value(facts, "encoding"))
+    return _TextFile(stream, name, facts, reader).table(value(facts, "header"))
 
 
+@dataclass
 class _TextFile:
-    """A text file that is read once from its beginning to its end."""
+    """A text file that is read once from its beginning to its end.
 
-    def __init__(self, stream: BinaryIO, name: str, facts: Facts) -> None:
-        self._stream = stream
-        self._name = name
-        self._facts = facts
-        self._header = 0
-        self._of_first: Cutter | None = None  # cuts the first part of the table
-        self._only_column = facts.get("text", "").lower()
-        self._reader = Reader(value(facts, "encoding"))
-        # the first line then names the items
-        self._is_wide = facts.get("layout") == "wide"
-        self._multiline = value(facts, "multiline", False)
-        self._cutter = Cutter(",")
-        self._above = 0
-        self._ragged_lines: RaggedLines = []
-        self._n_open = 0
+    Attributes
+    ----------
+    of_first : Cutter or None
+        Cuts the first part of the table, if this is a later one.
+    header : int
+        The line of the header, 0 if there is none.
+    above : int
+        The number of lines above the first row of data.
+    n_open : int
+        The number of quotation marks in ragged lines that do not close.
+    """
+
+    stream: BinaryIO
+    name: str
+    facts: Facts
+    reader: Reader
+    of_first: Cutter | None = None
+    cutter: Cutter = field(init=False)
+    header: int = 0
+    above: int = 0
+    n_open: int = 0
+    ragged_lines: RaggedLines = field(default_factory=list)
+
+    @cached_property
+    def multiline(self) -> bool:
+        """Whether a quoted cell may span lines."""
+        return bool(value(self.facts, "multiline"))
 
     def table(self, header: int | None) -> Table:
         """Recognise the layout in the first lines."""
-        block = next(self._reader.blocks(self._stream, BATCH), b"")
-        encoding = next(iter(self._reader.encodings))
-        self._stream.seek(0)
+        block = next(self.reader.blocks(self.stream, BATCH), b"")
+        encoding = next(iter(self.reader.encodings))
+        self.stream.seek(0)
         every = block.decode().split("\n")[: 2 * PREVIEW + (header or 0)]
         start = self._start_of_table(every, header)
         lines = [line for line in every[start:] if line.strip()]
         if not lines and header:
             raise BadInput(
-                f"{self._name} has no line {header:,} that could name its columns: header= must be"
+                f"{self.name} has no line {header:,} that could name its columns: header= must be"
                 " a line of the file, or 0 for none."
             )
         if not lines:
             raise EmptyTable(
-                f"{self._name} is empty. A ratings table has one row per rating: user, item,"
+                f"{self.name} is empty. A ratings table has one row per rating: user, item,"
                 " rating."
             )
         if lines[0].startswith("#"):
             lines[0] = lines[0].lstrip(COMMENT_MARKS)
         rows = self._rows_of(lines[: PREVIEW + 1])
         if header is None:
-            has_header = self._is_wide or _is_header(rows[0])
+            # the first line of a wide table names the items
+            is_wide = self.facts.get("layout") == "wide"
+            has_header = is_wide or _is_header(rows[0])
         else:
             has_header = header > 0
         is_numbering = header is None and not has_header and _is_numbering(rows)
         names = rows[0] if has_header else ()
         n_first = 1 if has_header or is_numbering else 0
-        self._header = start + 1 if has_header else 0
+        self.header = start + 1 if has_header else 0
         width = self._width_of(names, rows[n_first:])
-        self._cutter = Cutter(self._cutter.separator, width)
-        self._above = start + n_first
+        self.cutter = Cutter(self.cutter.separator, width)
+        self.above = start + n_first
         head = [row for row in self._rows_of(lines[n_first:]) if len(row) == width]
         if has_header:
             where = f"a header on line {start + 1:,}"
         else:
             where = "no header"
+        note = ""
         if start:
             note = f" Lines above line {start + 1:,} were skipped."
-        else:
-            note = ""
         if is_numbering:
             note += f" Line {start + 1:,} numbers the columns from 0 and was skipped."
         return Table(
             _without_types(names, width),
             head[:PREVIEW],
-            self._batches_of_records if self._multiline else self._batches,
-            unit="row" if self._multiline else "line",
-            decimal_comma=self._cutter.separator != ",",
-            above=self._above,
+            self._batches_of_records if self.multiline else self._batches,
+            unit="row" if self.multiline else "line",
+            decimal_comma=self.cutter.separator != ",",
+            above=self.above,
             layout=(
-                f"{width:,} columns separated by {SEPARATORS[self._cutter.separator]}, {where},"
+                f"{width:,} columns separated by {SEPARATORS[self.cutter.separator]}, {where},"
                 f" {usual_name(encoding)}.{note}"
             ),
-            assumptions=(QUOTING_IS_PUBLIC,) if self._multiline else (),
-            ragged_lines=self._ragged_lines,
+            assumptions=(QUOTING_IS_PUBLIC,) if self.multiline else (),
+            ragged_lines=self.ragged_lines,
             read_as=self._read_as,
             open_part=self._part,
         )
 
     def _part(self, stream: BinaryIO, name: str) -> Table:
         """Open a further part of the table with the layout of this one."""
-        part = _TextFile(stream, name, self._facts)
-        part._reader = self._reader
-        part._of_first = self._cutter
-        return part.table(self._header)
+        part = _TextFile(stream, name, self.facts, self.reader, self.cutter)
+        return part.table(self.header)
 
     # ---- layout ------------------------------------------------------------------------------
 
@@ -163,16 +178,17 @@ class _TextFile:
         """
         start = header - 1 if header else _after_comments(every)
         lines = [line for line in every[start:] if line.strip()]
-        self._cutter = Cutter(
-            self._of_first.separator if self._of_first else separator_of(lines)
+        self.cutter = Cutter(
+            self.of_first.separator if self.of_first else separator_of(lines)
         )
-        if self._only_column and lines[:1] and _word(lines[0]) == self._only_column:
-            self._cutter = Cutter(UNIT_SEPARATOR)
+        only_column = self.facts.get("text", "").lower()
+        if only_column and lines and _word(lines[0]) == only_column:
+            self.cutter = Cutter(UNIT_SEPARATOR)
         if header is not None or not lines:
             return start
         if start and self._is_marked_header(every[start - 1], lines[0]):
             return start - 1
-        widths = [len(self._cutter.cells(line)) for line in lines[:SAMPLE_ROWS]]
+        widths = [len(self.cutter.cells(line)) for line in lines[:SAMPLE_ROWS]]
         first = next((place for place, width in enumerate(widths) if width > 2), 0)
         is_above = all(
             widths[place] <= 1 or _word(lines[place])[:-1] == "sep="
@@ -182,14 +198,14 @@ class _TextFile:
 
     def _is_marked_header(self, comment: str, first: str) -> bool:
         """Whether the comment above the first row is a header, such as `# user item rating`."""
-        names = self._cutter.cells(comment.lstrip(COMMENT_MARKS))
-        return len(names) == len(self._cutter.cells(first)) > 2 and _is_header(names)
+        names = self.cutter.cells(comment.lstrip(COMMENT_MARKS))
+        return len(names) == len(self.cutter.cells(first)) > 2 and _is_header(names)
 
     def _rows_of(self, lines: Sequence[str]) -> list[tuple[str, ...]]:
-        if self._multiline:
+        if self.multiline:
             rows = self._records(f"{line}\n" for line in lines)
         else:
-            rows = map(self._cutter.cells, lines)
+            rows = map(self.cutter.cells, lines)
         return [tuple(row) for row in rows if any(row)]
 
     def _width_of(self, names: Sequence[str], rows: Sequence[tuple[str, ...]]) -> int:
@@ -197,28 +213,28 @@ class _TextFile:
 
         A separator at the end of each row makes no column.
         """
-        if self._of_first:
-            return self._of_first.width
+        if self.of_first:
+            return self.of_first.width
         widths = Counter(map(len, rows))
         width = widths.most_common(1)[0][0] if rows else len(names)
         if width > MOST_COLUMNS:
             raise BadInput(
-                f"{self._name} has {width:,} columns or more. A ratings table has three to"
+                f"{self.name} has {width:,} columns or more. A ratings table has three to"
                 f" {MOST_COLUMNS:,} columns and one row per rating: user, item, rating."
             )
         if not names or width == len(names):
             return width
         is_open = any("".join(row).count('"') % 2 for row in rows)
-        if is_open and not self._multiline:
+        if is_open and not self.multiline:
             raise BadInput(
-                f"The header of {self._name} names {len(names)} columns, but most of its first"
+                f"The header of {self.name} names {len(names)} columns, but most of its first"
                 f" lines have another number of cells, and some quotation marks do not close."
                 f" {MULTILINE}"
             )
         beyond = any("".join(row[len(names) :]) for row in rows) or any(names[width:])
         if beyond:
             raise BadInput(
-                f"The header of {self._name} names {len(names)} columns, but its rows have"
+                f"The header of {self.name} names {len(names)} columns, but its rows have"
                 f" {width}. Name the missing column in the header; it is often the first, with row"
                 " numbers."
             )
@@ -228,8 +244,8 @@ class _TextFile:
 
     def _blocks(self) -> Iterator[bytes]:
         """The lines below the header, many at a time."""
-        n_above = self._above
-        for block in self._reader.blocks(self._stream, BATCH):
+        n_above = self.above
+        for block in self.reader.blocks(self.stream, BATCH):
             start = 0
             while n_above and start < len(block):
                 start = block.index(b"\n", start) + 1
@@ -237,27 +253,27 @@ class _TextFile:
             yield block[start:]
 
     def _batches(self, places: Sequence[int]) -> Iterator[list[pa.Array]]:
-        n_lines = self._above
+        n_lines = self.above
         for block in self._blocks():
-            columns, ragged = self._cutter.columns(block, places)
+            columns, ragged = self.cutter.columns(block, places)
             for place, text in ragged:
                 self._note_ragged(n_lines + place + 1, text)
             n_lines += len(columns[0]) + len(ragged)
             yield columns
 
     def _note_ragged(self, line: int, text: str) -> None:
-        self._n_open += text.count('"') % 2
-        is_example = len(self._ragged_lines) < SAMPLE_ROWS
-        self._ragged_lines.append(
+        self.n_open += text.count('"') % 2
+        is_example = len(self.ragged_lines) < SAMPLE_ROWS
+        self.ragged_lines.append(
             (line, text[:RAGGED_SHOWN] if is_example else text[:1])
         )
 
     def _records(self, lines: Iterable[str]) -> Iterator[list[str]]:
         csv.field_size_limit(LONGEST_CELL)
-        separator = self._cutter.separator
+        separator = self.cutter.separator
         if len(separator) > 1:
             raise BadInput(
-                f"Cells of {self._name} cannot span lines, because its columns are separated by"
+                f"Cells of {self.name} cannot span lines, because its columns are separated by"
                 f" {SEPARATORS[separator]}. Leave multiline out."
             )
         return csv.reader(lines, delimiter=separator)
@@ -269,13 +285,13 @@ class _TextFile:
             for line in block.decode().split("\n")[:-1]
         )
         records = self._records(lines)
-        n_records = self._above
+        n_records = self.above
         while some := list(islice(records, ROWS)):
             rows = []
             for record in some:
                 n_records += 1
-                if not record or len(record) == self._cutter.width:
-                    rows.append(record or [""] * self._cutter.width)
+                if not record or len(record) == self.cutter.width:
+                    rows.append(record or [""] * self.cutter.width)
                 else:
                     self._note_ragged(n_records, ",".join(record))
             yield [
@@ -283,14 +299,14 @@ class _TextFile:
             ]
 
     def _read_as(self) -> tuple[str, ...]:
-        sentences = list(self._reader.words)
-        if self._reader.n_damaged:
+        sentences = list(self.reader.words)
+        if self.reader.n_damaged:
             sentences.append(
-                f"{self._reader.n_damaged:,} damaged characters were replaced."
+                f"{self.reader.n_damaged:,} damaged characters were replaced."
             )
-        if self._n_open and not self._multiline:
+        if self.n_open and not self.multiline:
             sentences.append(
-                f"{self._n_open:,} of the lines with another number of columns have a quotation"
+                f"{self.n_open:,} of the lines with another number of columns have a quotation"
                 f" mark that does not close, like the inside of a quoted cell. {MULTILINE}"
             )
         return tuple(sentences)

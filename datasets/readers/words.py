@@ -113,11 +113,6 @@ def _without(match: re.Match[str], left_out: Counter[str]) -> str:
     return " "
 
 
-def usual_rules() -> WordRules:
-    """Three letters or more, without English stop words, as published documents are counted."""
-    return WordRules(stop_words(ENGLISH), keeps_addresses=True)
-
-
 def stop_words(name: str) -> frozenset[str]:
     """A list of stop words.
 

@@ -4,17 +4,23 @@ An example is `ratings.csv?bounds=1,5&user=who`. Options and keywords become par
 that runs are found by one text, however the facts were declared.
 """
 
+import functools
 import re
+import shutil
+import sys
 from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
 from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.paths import workplace
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.facts import FACTS, Facts, value
-from dpmf_core.data.standard_input import NAMES, file_of_standard_input
 
+STANDARD_INPUT = ("-", "/dev/stdin")  # in place of a path
+# the copy of standard input; its content tells the format, whatever the ending
+COPY = "standard-input.csv"
 DATABASE = re.compile(r"[a-z][a-z0-9]*(\+[a-z0-9_]+)?://", re.I)
 
 
@@ -106,7 +112,7 @@ def address_of(data: str, facts: Mapping[str, Any]) -> str:
         set with an id.
     """
     place, declared = split(data)
-    if place in NAMES:
+    if place in STANDARD_INPUT:
         place = str(file_of_standard_input())
         data = join(place, declared)
     further = {name: fact for name, fact in facts.items() if fact is not None}
@@ -131,6 +137,29 @@ def address_of(data: str, facts: Mapping[str, Any]) -> str:
         known[name] = text
     in_order = {name: known[name] for name in FACTS if name in known}
     return join(place, in_order | options)
+
+
+@functools.cache
+def file_of_standard_input() -> Path:
+    """All of standard input in a file that only this user can read, until this process ends.
+
+    Readers rewind the file, and worker processes open it.
+
+    Raises
+    ------
+    BadInput
+        If standard input is a terminal, closed or empty.
+    """
+    if sys.stdin is None or sys.stdin.isatty():
+        raise BadInput(
+            "'-' reads a table from standard input, as in: dpmf check - < ratings.csv."
+        )
+    file = workplace() / COPY
+    with file.open("wb") as copy:
+        shutil.copyfileobj(sys.stdin.buffer, copy)
+    if not file.stat().st_size:
+        raise BadInput("Standard input is empty. Give a table with a header.")
+    return file
 
 
 def _entries() -> Iterable[Any]:

@@ -101,8 +101,6 @@ def canonical_arrow(column: Any) -> Any:
                 texts, pattern=rf"\A{WHOLE_AS_DECIMAL.pattern}\z", replacement=r"\1"
             )
         return pc.if_else(pc.equal(texts, "-0"), "0", texts)
-    if pa.types.is_dictionary(kind):
-        return canonical_arrow(column.dictionary).take(column.indices)
     distinct = column.dictionary_encode()
     values = distinct.dictionary.to_pylist()
     return pa.array(list(map(canonical_text, values)), pa.string()).take(
