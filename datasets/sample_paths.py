@@ -217,9 +217,9 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
             )
         return samples, report
     group = quoted(facts["group"], 40)
-    rows_of_people = [row for row, person in enumerate(rows.people) if person]
+    is_named = np.array([bool(person) for person in rows.people], np.bool_)
     tally = Tally()
-    tally.add(NAMELESS, np.flatnonzero([not person for person in rows.people]))
+    tally.add(NAMELESS, np.flatnonzero(~is_named))
     names, people = np.unique(list(filter(None, rows.people)), return_inverse=True)
     if len(names) < 2:
         raise BadInput(
@@ -233,8 +233,8 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
             f" the file. Got '{declared[:20]}'."
         )
     n_before = len(samples)
-    if n_before > len(rows_of_people):
-        samples = samples.rows(np.array(rows_of_people))
+    if n_before > is_named.sum():
+        samples = samples.rows(is_named)
     most = int(np.bincount(people).max())
     note = (
         f"{len(names):,} people by {group}, with up to {most:,} of the {report.what[0]} each: all"

@@ -16,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import traceback
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -295,20 +296,14 @@ def called(task: Callable[..., Any], arguments: list[Any]) -> tuple[int, Any]:
     try:
         return 0, task(*arguments)
     except BadInput as error:
-        out_of_memory = isinstance(error.__cause__, MemoryError)
-        if out_of_memory:
-            return (OUT_OF_MEMORY, None)
-        return (REFUSAL, str(error))
+        if isinstance(error.__cause__, MemoryError):
+            return OUT_OF_MEMORY, None
+        return REFUSAL, str(error)
     except (MemoryError, RecursionError):
         return OUT_OF_MEMORY, None
     except Exception as error:
-        frame = error.__traceback__
-        while frame is not None and frame.tb_next is not None:
-            frame = frame.tb_next
-        if frame:
-            place = f"{frame.tb_frame.f_code.co_filename}:{frame.tb_lineno}"
-        else:
-            place = ""
+        *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+        place = f"{frame.f_code.co_filename}:{line}"
         print(f"{type(error).__name__} at {place}", file=sys.stderr)
         return FAILED, None
 

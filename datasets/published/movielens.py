@@ -47,10 +47,9 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     Ratings that are not the whole release are not public.
     """
     with members_of(path) as members:
+        alone = ""
         if path.is_file() and len(members.names) == 1:
             alone = members.names[0]
-        else:
-            alone = ""
         name = next(filter(members.find, LAYOUTS), alone)
         member = members.find(name)
         if member is None:
@@ -60,11 +59,10 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
             )
         with members.open(member) as stream:
             table = open_table(stream, entry.id)
-            declared = Declared(entry.bounds)
             ratings, report = read_table(
                 table,
                 name=entry.id,
-                declared=declared,
+                declared=Declared(entry.bounds),
                 advice=in_header,
             )
         if name in LAYOUTS:

@@ -23,7 +23,7 @@ from dpmf_datasets.published.movielens import published_or_private
 from dpmf_datasets.readers.archives import ArchiveMembers, members_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import in_header, read_table
-from dpmf_datasets.readers.table import Table, file_name
+from dpmf_datasets.readers.table import RaggedLines, Table, file_name
 
 BLOCK = 16 << 20  # bytes of text that are read together
 LAYOUT = re.compile(r"combined_data_\d+\.txt(\.gz)?$")
@@ -38,19 +38,18 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
     Titles come from movie_titles next to them. Films keep the catalogue's numbers.
     """
     with members_of(path) as members:
-        names = sorted(name for name in members.names if LAYOUT.search(name)) or (
-            [members.names[0]] if path.is_file() and len(members.names) == 1 else []
-        )
+        names = sorted(filter(LAYOUT.search, members.names))
+        if not names and path.is_file() and len(members.names) == 1:
+            names = list(members.names)
         if not names:
             raise BadInput(
                 f"{file_name(path)} has no combined_data_1.txt to _4.txt. Found: {members.some}."
             )
         table = _combined(members, names, entry.n_items)
-        declared = Declared(entry.bounds)
         ratings, report = read_table(
             table,
             name=entry.id,
-            declared=declared,
+            declared=Declared(entry.bounds),
             advice=in_header,
         )
         titles = _titles(members)
@@ -70,7 +69,7 @@ def _combined(members: ArchiveMembers, names: Sequence[str], n_films: int) -> Ta
 
     A row has no film before the first, and none if the catalogue lacks its film.
     """
-    ragged_lines: list[tuple[int, str]] = []
+    ragged_lines: RaggedLines = []
 
     def batches(columns: Sequence[int]) -> Iterator[list[pa.Array]]:
         lines_before = 0

@@ -4,7 +4,6 @@ Damaged characters are counted.
 """
 
 import codecs
-import io
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -276,46 +275,28 @@ class Reader:
     def _foreign_lines(
         self, stream: BinaryIO, encoding: str, size: int
     ) -> Iterator[bytes]:
-        """Whole lines of a file in another encoding, as UTF-8."""
-        if encoding.startswith(("utf-16", "utf-32")):
-            yield from self._wide_lines(stream, encoding, size)
-            return
-        lines = io.TextIOWrapper(stream, encoding, "replace")
-        try:
-            while text := lines.read(size) + lines.readline():
-                self.n_damaged += text.count("\ufffd")
-                yield text.encode()
-        finally:
-            lines.detach()  # otherwise it would close the file
+        """Whole lines of a file in another encoding, as UTF-8.
 
-    def _wide_lines(
-        self, stream: BinaryIO, encoding: str, size: int
-    ) -> Iterator[bytes]:
-        """Whole lines of a file in UTF-16 or UTF-32, as UTF-8.
-
-        Each line is decoded alone, so that a byte too many ends with its line.
+        Each line of UTF-16 or UTF-32 is decoded alone, so that a byte too many ends with its line.
         """
         rest = stream.read(4)
-        is_big = encoding.endswith("be") or rest.startswith(
-            (b"\xfe\xff", b"\0\0\xfe\xff")
-        )
-        codec = f"{encoding[:6]}-{'be' if is_big else 'le'}"
-        end = "\n".encode(codec)
+        is_wide = encoding.startswith(("utf-16", "utf-32"))
+        if is_wide:
+            begins_big = rest.startswith((b"\xfe\xff", b"\0\0\xfe\xff"))
+            is_big = encoding.endswith("be") or begins_big
+            encoding = f"{encoding[:6]}-{'be' if is_big else 'le'}"
+        end = "\n".encode(encoding)
         mark = "\ufeff"
-        while raw := stream.read(size):
+        while raw := stream.read(size) or (rest and end):  # at last, end the last line
             *lines, rest = (rest + raw).split(end)
-            text = "".join(f"{line.decode(codec, 'replace')}\n" for line in lines)
+            if not lines:
+                continue
+            parts = lines if is_wide else [end.join(lines)]
+            text = "".join(f"{part.decode(encoding, 'replace')}\n" for part in parts)
             self.n_damaged += text.count("\ufffd")
-            yield (
-                text.removeprefix(mark)
-                .replace("\r\n", "\n")
-                .replace("\r", "\n")
-                .encode()
-            )
-            if lines:
-                mark = ""
-        if rest:
-            yield rest.decode(codec, "replace").removeprefix(mark).encode()
+            text = text.removeprefix(mark).replace("\r\n", "\n").replace("\r", "\n")
+            yield text.encode()
+            mark = ""
 
     def _encoding_of(self, content: bytes) -> tuple[str, bool]:
         if self.encoding:

@@ -28,6 +28,13 @@ SEPARATORS = {
     BLANKS: "blanks",
     UNIT_SEPARATOR: "nothing",
 }
+# what replaces a separator that is not one character
+DELIMITERS = {
+    "::": UNIT_SEPARATOR,
+    "\t\t": UNIT_SEPARATOR,
+    DRAWN_TABLE: "|",
+    BLANKS: "\t",
+}
 FRAME = re.compile(rb"(?m)^[ \t]*\+[-+=]*\+[ \t]*$")
 ROW_OF_DRAWING = re.compile(rb"(?m)^[ \t]*\|(.*)\|[ \t]*$")
 RUN_OF_BLANKS = re.compile(rb"[ \t]+")
@@ -59,13 +66,7 @@ class Cutter:
     @cached_property
     def _delimiter(self) -> str:
         """The one character between cells after `_plain`."""
-        if self.separator == BLANKS:
-            return "\t"
-        if self.separator == DRAWN_TABLE:
-            return "|"
-        if len(self.separator) == 1:
-            return self.separator
-        return UNIT_SEPARATOR
+        return DELIMITERS.get(self.separator, self.separator)
 
     def _plain(self, block: bytes) -> bytes:
         """The block with one character between cells."""
@@ -75,7 +76,7 @@ class Cutter:
             return ROW_OF_DRAWING.sub(rb"\1", FRAME.sub(b"", block))
         if len(self.separator) == 1:
             return block
-        return block.replace(self.separator.encode(), UNIT_SEPARATOR.encode())
+        return block.replace(self.separator.encode(), self._delimiter.encode())
 
     # ---- one line ----------------------------------------------------------------------------
 

@@ -245,8 +245,9 @@ def encode(
             left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
     places = np.array([row_of.get(item, -1) for item in items])
     values = np.zeros((len(items), len(feature_columns)), np.float32)  # 0 without a row
+    has_row = places >= 0
     for j, (_, numbers) in enumerate(feature_columns):
-        values[places >= 0, j] = numbers[places[places >= 0]]
+        values[has_row, j] = numbers[places[has_row]]
     features = ItemFeatures(tuple(feature for feature, _ in feature_columns), values)
     features = features.keeping(np.arange(len(items)))
     if not features.names:
@@ -258,7 +259,7 @@ def encode(
     return EncodedTable(
         features,
         tuple(left_out),
-        missing=int((places < 0).sum()),
+        missing=int((~has_row).sum()),
         has_header=bool(names),
         titles=tuple("" if at < 0 else titles[at].strip() for at in places)
         if titles
@@ -340,24 +341,19 @@ def _encode_column(
 ) -> Iterator[tuple[str, Doubles]]:
     """Names and values (n_rows,) of a column's features. Raises _LeftOut."""
     texts = ["" if cell.strip().lower() in MISSING else cell.strip() for cell in cells]
-    non_empty = [text for text in texts if text]
-    if not non_empty:
+    if not any(texts):
         raise _LeftOut("it is empty")
     numbers = [_number(text, decimal_comma) for text in texts]
-    if all(
-        number is not None for number, text in zip(numbers, texts, strict=True) if text
-    ):
-        yield (
-            column,
-            _scaled(
-                np.array([math.nan if number is None else number for number in numbers])
-            ),
-        )
-    else:
+    if None in numbers:
         yield from _words(column, texts)
+    else:
+        yield column, _scaled(np.array(numbers, np.float64))
 
 
 def _number(text: str, decimal_comma: bool) -> float | None:
+    """NaN for an empty cell, None for one that is no number. Raises _LeftOut."""
+    if not text:
+        return math.nan
     try:
         number = float(text.replace(",", ".") if decimal_comma else text)
     except ValueError:
