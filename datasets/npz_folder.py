@@ -86,10 +86,11 @@ def write(data: Ratings | Samples, file: Path) -> None:
         names = SAMPLE_FACTS
     facts |= {"format": FORMAT, **{name: getattr(data, name) for name in names}}
     content = json.dumps(facts).encode()
-    kept_arrays = {name: array for name, array in arrays.items() if array is not None}
     with file.open("wb") as stream:
         np.savez_compressed(
-            stream, facts=np.frombuffer(content, np.uint8), **kept_arrays
+            stream,
+            facts=np.frombuffer(content, np.uint8),
+            **{name: array for name, array in arrays.items() if array is not None},
         )
         stream.flush()
         os.fsync(stream.fileno())
@@ -176,8 +177,7 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
     else:
         names += ["n_samples", "n_features", "image", "n_people"]
         facts["n_samples"], facts["n_features"] = facts["shape"]
-    changes: dict[str, Any] = {name: facts.get(name) for name in names}
-    return replace(entry, **changes)
+    return replace(entry, **{name: facts.get(name) for name in names})
 
 
 def read_file(file: Path, name: str) -> Ratings | Samples:
@@ -305,6 +305,10 @@ def _samples(facts: dict[str, Any], arrays: dict[str, Any]) -> Samples:
     texts = None
     if facts["words"] is not None:
         texts = Texts(facts["words"], arrays["ids"].astype(np.int32), arrays["starts"])
-    known_facts = {name: facts[name] for name in SAMPLE_FACTS if name in facts}
-    people = arrays.get("people")
-    return Samples(X, unit=facts["samples"], texts=texts, people=people, **known_facts)
+    return Samples(
+        X,
+        unit=facts["samples"],
+        texts=texts,
+        people=arrays.get("people"),
+        **{name: facts[name] for name in SAMPLE_FACTS if name in facts},
+    )

@@ -82,9 +82,7 @@ def ratings_of(
         If the data are not ratings, more than half of the rows cannot be used, or more than a tenth
         of the ratings lie outside the bounds.
     """
-    numbers = tuple(
-        float(value) for value in np.atleast_1d(np.asarray(missing, np.float64))
-    )
+    numbers = tuple(np.atleast_1d(np.asarray(missing, np.float64)).tolist())
     if is_sparse(data):
         name = "the sparse matrix"
         rules = RowRules(checked_bounds(bounds, name, IN_PYTHON), outside, numbers)
@@ -306,16 +304,15 @@ def ids_of(column: "pd.Series[Any]") -> "pd.Index[Any]":
 
 def documents_of(matrix: Any, *, public: bool = False) -> Samples:
     """The documents of a sparse matrix of counts (n_documents, n_words). Raises BadInput."""
-    premises: tuple[str, ...] = ()
-    if not public:
-        premises = (NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC)
-    return Samples.of(
+    documents = Samples.of(
         _counts(matrix),
         unit="document",
         name="sparse matrix",
         public=public,
-        assumptions=premises,
     )
+    if public:
+        return documents
+    return documents.assuming(NUMBER_IS_PUBLIC, WORDS_ARE_PUBLIC)
 
 
 def with_item_table(ratings: Any, table: pd.DataFrame) -> Ratings:

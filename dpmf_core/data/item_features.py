@@ -229,20 +229,18 @@ def encode(
     for title, cells in columns.items():
         column = " ".join(title.split())[:LONGEST_NAME]
         try:
-            for feature in _encode_column(column, cells, decimal_comma):
-                feature_columns.append(feature)
-                if len(feature_columns) > MOST_FEATURES:
-                    raise BadInput(
-                        f"The columns of {name} make more than {MOST_FEATURES} features, which is"
-                        " too many for each user's own regression. Leave out columns with many"
-                        " words."
-                    )
+            feature_columns += _encode_column(column, cells, decimal_comma)
         except _LeftOut as reason:
             if not names and not titles and isinstance(reason, _NoCategory):
                 titles = cells
             if cells is titles:
                 continue
             left_out.append(f"The column '{column}' of {name} was left out: {reason}.")
+        if len(feature_columns) > MOST_FEATURES:
+            raise BadInput(
+                f"The columns of {name} make more than {MOST_FEATURES} features, which is too many"
+                " for each user's own regression. Leave out columns with many words."
+            )
     places = np.array([row_of.get(item, -1) for item in items])
     values = np.zeros((len(items), len(feature_columns)), np.float32)  # 0 without a row
     has_row = places >= 0
