@@ -177,7 +177,8 @@ def current_entry(entry: Entry | SampleEntry) -> Entry | SampleEntry:
     else:
         names += ["n_samples", "n_features", "image", "n_people"]
         facts["n_samples"], facts["n_features"] = facts["shape"]
-    return replace(entry, **{name: facts.get(name) for name in names})
+    changes: dict[str, Any] = {name: facts.get(name) for name in names}
+    return replace(entry, **changes)
 
 
 def read_file(file: Path, name: str) -> Ratings | Samples:

@@ -55,7 +55,7 @@ def ids_of(column: pa.Array) -> pa.DictionaryArray:
 
 def _has(ids: pa.DictionaryArray, flags: pa.Array) -> Flags:
     """Which cells (n,) have a flagged id, from a flag for each dictionary entry."""
-    return np.asarray(flags)[np.asarray(ids.indices)].astype(np.bool_)
+    return np.take(np.asarray(flags), ids.indices)
 
 
 def _is_rounded(ids: pa.DictionaryArray) -> Flags | None:
@@ -116,9 +116,9 @@ class Ids:
 
     def numbers(self, ids: pa.DictionaryArray) -> Numbers:
         """The places of ids (n,) among the labels."""
-        distinct = np.asarray(ids.dictionary.cast(self.labels.type))
+        distinct = ids.dictionary.cast(self.labels.type).to_numpy(zero_copy_only=False)
         numbers = self._index.get_indexer(distinct).astype(np.int32)
-        return numbers[np.asarray(ids.indices)]
+        return np.take(numbers, ids.indices)
 
 
 def _dictionary_as_numbers(texts: pa.Array) -> pa.Array:
