@@ -41,7 +41,7 @@ from dpmf_datasets.readers.ratings_tables import (
     shape_of,
 )
 from dpmf_datasets.readers.table import EmptyTable, file_name, report_damage
-from dpmf_datasets.readers.tables import open_table, read_item_table
+from dpmf_datasets.readers.tables import read_item_table, table_in
 
 SUFFIXES = (".csv", ".tsv", ".txt", ".dat", ".data", ".parquet", ".gz")
 ROW_TYPE = np.dtype([("user", "i4"), ("item", "i4"), ("value", "f4"), ("order", "i8")])
@@ -229,7 +229,7 @@ class _Import:
             facts = {**facts, "header": "0"}
         size = max(file.stat().st_size, 1)
         with report_damage(name), file.open("rb") as stream:
-            table = open_table(stream, name, facts)
+            table = table_in(stream, name, facts)
             rows = open_rows(table, name, self._declared, self.advice, self.first)
             self.bounds = rows.rules.bounds
             for batch in rows:

@@ -20,7 +20,7 @@ from dpmf_datasets.readers.archives import ArchiveMembers, members_of
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import in_header, read_table
 from dpmf_datasets.readers.table import file_name
-from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.tables import table_in
 
 # title, with the year in brackets, and genres, by id
 TitledFilms = dict[str, tuple[str, str]]
@@ -58,7 +58,7 @@ def read(entry: Entry, path: Path) -> tuple[Ratings, Report]:
                 f" {', '.join(LAYOUTS)}, or from a table with a header. Found: {members.some}."
             )
         with members.open(member) as stream:
-            table = open_table(stream, entry.id)
+            table = table_in(stream, entry.id)
             ratings, report = read_table(
                 table,
                 name=entry.id,

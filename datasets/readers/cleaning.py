@@ -55,7 +55,7 @@ def ids_of(column: pa.Array) -> pa.DictionaryArray:
 
 def _has(ids: pa.DictionaryArray, flags: pa.Array) -> Flags:
     """Which cells (n,) have a flagged id, from a flag for each dictionary entry."""
-    return np.take(np.asarray(flags), ids.indices)
+    return np.asarray(np.asarray(flags)[ids.indices])
 
 
 def _is_rounded(ids: pa.DictionaryArray) -> Flags | None:
@@ -118,7 +118,7 @@ class Ids:
         """The places of ids (n,) among the labels."""
         distinct = ids.dictionary.cast(self.labels.type).to_numpy(zero_copy_only=False)
         numbers = self._index.get_indexer(distinct).astype(np.int32)
-        return np.take(numbers, ids.indices)
+        return np.asarray(numbers[ids.indices])
 
 
 def _dictionary_as_numbers(texts: pa.Array) -> pa.Array:

@@ -207,7 +207,7 @@ class Clock:
             times = self._in_unit(self._of_numbers_in(texts))
         else:
             times = parse_dates(texts.to_pylist(), self.form).read(self.order)
-        return np.take(times, distinct.indices)
+        return np.asarray(times[distinct.indices])
 
     def _of_numbers_in(self, texts: pa.Array) -> Ints:
         """The whole part of numbers, in millionths if there are fractions."""

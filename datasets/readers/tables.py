@@ -60,19 +60,18 @@ NO_TABLES = {
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
-TableFile = Path | BinaryIO
 
 
-def open_table(source: TableFile, name: str, facts: Facts | None = None) -> Table:
-    """Open the table in a file, in a folder or archive, in bytes or in an open binary file.
+def open_table(path: Path, name: str, facts: Facts) -> Table:
+    """Open the table in a file, in a folder or archive, or in an SQLite database.
 
     Parameters
     ----------
-    source : path, bytes or binary file
-        The table. An open file must allow rewinding.
+    path : Path
+        The file or folder.
     name : str
         What messages call the table.
-    facts : mapping of str to str or None
+    facts : mapping of str to str
         The facts as after a path. `encoding`, `sheet`, `header`, `multiline`, `member` and `key`
         say how to read the table.
 
@@ -86,29 +85,29 @@ def open_table(source: TableFile, name: str, facts: Facts | None = None) -> Tabl
     BadInput
         If the table cannot be read.
     """
-    facts = facts or {}
-    if not isinstance(source, Path):
-        return _table(source, name, facts)
-    if is_archive(source):
-        return _table_within(source, name, facts)
+    if is_archive(path):
+        return _table_within(path, name, facts)
     if "member" in facts:
         raise BadInput(
             f"'member' names a table in a folder or archive; {name} is one file. Leave it out."
         )
-    if databases.is_sqlite(source):
-        return databases.read(f"sqlite:///{source}", {}, facts.get("table"))
+    if databases.is_sqlite(path):
+        return databases.read(f"sqlite:///{path}", {}, facts.get("table"))
     if "table" in facts:
         raise BadInput(
             f"'table' names a table of a database; {name} is not a database. Leave it out."
         )
-    is_small = source.stat().st_size < HEAD
-    return _table(
-        BytesIO(source.read_bytes()) if is_small else source.open("rb"), name, facts
-    )
+    is_small = path.stat().st_size < HEAD
+    stream = BytesIO(path.read_bytes()) if is_small else path.open("rb")
+    return table_in(stream, name, facts)
 
 
-def _table(stream: BinaryIO, name: str, facts: Facts) -> Table:
-    """The table in one file, by its first bytes."""
+def table_in(stream: BinaryIO, name: str, facts: Facts | None = None) -> Table:
+    """The table in one open file that allows rewinding, by its first bytes.
+
+    For parameters, the result and errors see `open_table`.
+    """
+    facts = facts or {}
     stream = unpacked(stream)
     magic = stream.read(BEGINNING)
     stream.seek(0)
@@ -226,9 +225,9 @@ def _table_within(path: Path, name: str, facts: Facts) -> Table:
         stream = members.open(part)
         if first.open_part:
             return first.open_part(unpacked(stream), file_name(part))
-        return _table(stream, file_name(part), facts)
+        return table_in(stream, file_name(part), facts)
 
-    first = table = _table(
+    first = table = table_in(
         members.open(chosen_names[0]), file_name(chosen_names[0]), facts
     )
     if len(chosen_names) > 1:
@@ -251,7 +250,7 @@ def _is_ratings(members: ArchiveMembers, name: str, facts: Facts) -> bool:
     try:
         with members.open(name) as stream:
             head = BytesIO(unpacked(stream).read(HEAD - 1))
-        return has_ratings(open_table(head, name).names, facts)
+        return has_ratings(table_in(head, name).names, facts)
     except damage(BadInput):
         return False
 

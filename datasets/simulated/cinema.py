@@ -185,13 +185,12 @@ def _level(rate: Doubles, density: float) -> float:
 def rounded(score: Array, users: Array, whole: Flags) -> Doubles:
     """Stars as people give them: some use only whole stars, the others half stars."""
     step = np.where(whole, 1.0, 0.5)[users]
-    return np.asarray(np.clip(np.floor(score / step + 0.5) * step, *BOUNDS), np.float64)
+    return np.asarray(np.clip(np.floor(score / step + 0.5) * step, *BOUNDS))
 
 
 def _seconds(users: Ints, n_users: int, rng: np.random.Generator) -> Ints:
     """When each rating was given: people join within ten years and rate most films soon after."""
     year = 365 * 86_400
     first_visit = rng.uniform(0, 10 * year, n_users)
-    return np.asarray(
-        first_visit[users] + rng.exponential(year / 4, len(users)), np.int64
-    )
+    moments = first_visit[users] + rng.exponential(year / 4, len(users))
+    return moments.astype(np.int64)

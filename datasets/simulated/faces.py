@@ -63,4 +63,4 @@ def drawn_parts() -> Doubles:
 
 def _soft(distance: Doubles) -> Doubles:
     """1 inside, 0 outside, a soft edge between."""
-    return np.asarray(np.clip(1.6 - distance, 0, 1))
+    return (1.6 - distance).clip(0, 1)

@@ -86,7 +86,7 @@ def rankone(
 
 def _largest_one(factor: Doubles) -> Doubles:
     """A column (n, 1) with the largest entry, in absolute value, scaled to 1."""
-    return np.asarray(factor[:, None] / np.abs(factor).max(), np.float64)
+    return np.asarray(factor[:, None] / np.abs(factor).max())
 
 
 def _streams(seed: int, year: int) -> list[np.random.Generator]:
@@ -98,7 +98,7 @@ def _streams(seed: int, year: int) -> list[np.random.Generator]:
 
 
 def _orthonormal(rows: int, rank: int, rng: np.random.Generator) -> Doubles:
-    return np.asarray(np.linalg.qr(rng.normal(size=(rows, rank)))[0], np.float64)
+    return np.linalg.qr(rng.normal(size=(rows, rank))).Q
 
 
 def _observed(

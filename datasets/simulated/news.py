@@ -77,4 +77,4 @@ def _picked_columns(shares: Doubles, row: Array, rng: np.random.Generator) -> In
     picks = (
         np.searchsorted(flat, row + rng.random(len(row)), side="right") - row * width
     )
-    return np.asarray(np.minimum(picks, width - 1), np.int64)
+    return np.asarray(np.minimum(picks, width - 1))

@@ -109,7 +109,7 @@ def _strata(low: float, high: float, place: int) -> Doubles:
     """One value in each of `COUNT` equal parts of a range, in random order."""
     rng = np.random.default_rng([52, place])
     parts = rng.permutation(COUNT) + rng.random(COUNT)
-    return np.asarray(low + (high - low) * parts / COUNT)
+    return low + (high - low) * parts / COUNT
 
 
 def _world(values: dict[str, float]) -> World:
@@ -276,4 +276,4 @@ def _rounded(score: Doubles, grades: int) -> Doubles:
     if grades:
         half = (grades - 1) / 2
         score = np.rint((score + 1) * half) / half - 1
-    return np.asarray(score.clip(-1, 1))
+    return score.clip(-1, 1)

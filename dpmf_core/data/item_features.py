@@ -370,7 +370,7 @@ def _scaled(numbers: Doubles) -> Doubles:
     deviation = math.sqrt(np.mean(from_mean[is_known] ** 2))
     if deviation <= 1e-12 * np.abs(numbers[is_known]).max():
         raise _LeftOut("all its numbers are the same")
-    return np.asarray(from_mean * (DEVIATION / deviation))
+    return from_mean * (DEVIATION / deviation)
 
 
 def _words(column: str, texts: Sequence[str]) -> Iterator[tuple[str, Doubles]]:

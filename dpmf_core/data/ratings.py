@@ -514,7 +514,7 @@ def rank_within_rows(starts: Any, key: Doubles) -> Ints:
         rank_segments,
     )
 
-    return np.asarray(rank_segments(starts, key), np.int64)
+    return rank_segments(starts, key)
 
 
 # a key, its answer

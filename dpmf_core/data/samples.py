@@ -363,7 +363,7 @@ def energies(matrix: Matrix) -> Doubles:
         )
     # so that a row's digits do not depend on their number
     rows = np.ascontiguousarray(matrix)
-    return np.asarray(np.square(rows, dtype=np.float64).sum(axis=1), np.float64)
+    return np.asarray(np.square(rows, dtype=np.float64).sum(axis=1))
 
 
 def by_row(matrix: Matrix, factors: Array, dtype: Any = np.float32) -> Matrix:

@@ -280,7 +280,7 @@ def _place(ratings: Ratings, kind: str, seed: int, ids: UserNumbers) -> Doubles:
             )
         key = -ratings.order.astype(np.float64)  # the latest have the lowest numbers
     count = np.diff(ratings.by_user)[ratings.users]
-    return np.asarray((rank_within_user(ratings, key) + 0.5) / count, np.float64)
+    return np.asarray((rank_within_user(ratings, key) + 0.5) / count)
 
 
 def _by_window(ratings: Ratings, spec: SplitSpec, seed: int, _: UserNumbers) -> Split:

@@ -298,7 +298,7 @@ class TestJson:
     def test_keys_of_later_lines_and_nested_values_decide_nothing(self, tmp_path):
         odd = '{"rating": true, "user": 1.0, "item": 99, "more": {"a": 1}, "tags": ["a", 2]}'
         file = self.lines(tmp_path / "a.jsonl", odd)
-        table = open_table(file, "a.jsonl")
+        table = open_table(file, "a.jsonl", {})
         assert table.names == ("user", "item", "rating", "tags")
         (batch,) = table.batches(range(4))
         assert [column[5].as_py() for column in batch] == ["1", "99", "1", "a|2"]
@@ -476,7 +476,7 @@ class TestMatrices:
     ):
         text = "%%MatrixMarket matrix array real general\n% users, items\n2 2\n1\n2\n3\n4\n"
         (tmp_path / "a.mtx").write_text(text)
-        table = open_table(tmp_path / "a.mtx", "a.mtx")
+        table = open_table(tmp_path / "a.mtx", "a.mtx", {})
         (batch,) = table.batches(range(3))
         rows = list(zip(*(column.to_pylist() for column in batch), strict=True))
         assert rows == [

@@ -17,7 +17,7 @@ from dpmf_datasets import load, session_files
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import after_path, detect_columns, read_table
 from dpmf_datasets.readers.table import report_damage
-from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.tables import table_in
 from dpmf_datasets.readers.text_tables import QUOTING_IS_PUBLIC
 
 GOOD = [
@@ -54,7 +54,7 @@ def filled(header, row):
 def read(source, **options):
     declared = Declared(**{"bounds": (1, 5), **options})
     with report_damage("ratings.csv"):
-        table = open_table(io.BytesIO(source), "ratings.csv")
+        table = table_in(io.BytesIO(source), "ratings.csv")
     advice = after_path("ratings.csv", {})
     return read_table(
         table,
@@ -430,7 +430,7 @@ def test_a_fourth_column_of_another_name_has_no_role(name):
 
 
 def rating_column(content):
-    return detect_columns(open_table(io.BytesIO(content), "a.csv")).get("rating")
+    return detect_columns(table_in(io.BytesIO(content), "a.csv")).get("rating")
 
 
 @pytest.mark.parametrize("name", NO_RATINGS)

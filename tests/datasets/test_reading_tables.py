@@ -12,7 +12,7 @@ from dpmf_core.data.frames import ratings_of
 from dpmf_datasets.readers import text_tables
 from dpmf_datasets.readers.declared import Declared
 from dpmf_datasets.readers.ratings_tables import after_path, read_table
-from dpmf_datasets.readers.tables import open_table
+from dpmf_datasets.readers.tables import table_in
 
 BEYOND = str(2**63)  # no 64 bits hold it
 LARGEST = str(2**63 - 1)
@@ -33,7 +33,7 @@ def table(rows, times=None):
 
 
 def read(content):
-    table = open_table(io.BytesIO(content), "it.csv")
+    table = table_in(io.BytesIO(content), "it.csv")
     declared = Declared((1, 5), outside="clamp")
     return read_table(
         table,
