@@ -181,9 +181,9 @@ class _Import:
         )
         self._gather(members)
         written = [self._write(part, members, shape) for part in range(members.n_parts)]
-        hashes = tuple(digest for digest, _, _ in written)
-        n_kept = sum(kept for _, kept, _ in written)
-        n_merged = sum(rows for _, _, rows in written) - n_kept
+        hashes, n_ratings, n_rows = zip(*written, strict=True)
+        n_kept = sum(n_ratings)
+        n_merged = sum(n_rows) - n_kept
         manifest, sentences = self._manifest(shape, hashes, n_kept)
         if n_merged:
             problems.append(Problem(Kind.DUPLICATE, n_merged))
@@ -275,10 +275,7 @@ class _Import:
             rows["user"] = self.users.numbers(table["user"].combine_chunks())
             rows["item"] = self.items.numbers(table["item"].combine_chunks())
             rows["value"] = table["value"].to_numpy()
-            if self.has_order:
-                rows["order"] = table["order"].to_numpy()
-            else:
-                rows["order"] = 0
+            rows["order"] = table["order"].to_numpy()
             chunks.append(rows)
             if sum(map(len, chunks)) > AT_ONCE or at == self.n_batches - 1:
                 self._put(np.concatenate(chunks), members)
@@ -304,17 +301,14 @@ class _Import:
         rows_file.touch()
         rows = np.fromfile(rows_file, ROW_TYPE)
         rows_file.unlink()
-        users, items, values, order = (
-            rows[name].copy() for name in ROW_TYPE.names or ()
-        )
         ratings = Ratings.of(
-            users,
-            items,
-            values,
+            rows["user"],
+            rows["item"],
+            rows["value"],
             n_users=shape.n_users,
             n_items=len(shape.labels),
             bounds=self.bounds,
-            order=order if self.has_order else None,
+            order=rows["order"] if self.has_order else None,
             user_keys=shape.user_keys,
         )
         digest = write_partition(
@@ -339,9 +333,10 @@ class _Import:
             features = item_table.features
             sentences = item_table.sentences(file_name(path))
             titles = item_table.titles_over(titles, labels)
-        origin = fingerprint_of_all({file.name: file for file in self.files})
         if len(self.files) == 1:
             origin = fingerprint_of(self.files[0])
+        else:
+            origin = fingerprint_of_all({file.name: file for file in self.files})
         manifest = Manifest(
             name=self.name,
             n_users=shape.n_users,

@@ -88,12 +88,5 @@ def _ratings(entry: Entry, rows: list[list[Any]]) -> tuple[Ratings, Report]:
         name=entry.id,
         titles=tuple(f"Joke {j + 1}" for j in range(JOKES)),
     )
-    report = Report(
-        name=entry.id,
-        read=int(is_rated.sum()),
-        kept=len(ratings),
-        n_users=len(table),
-        n_items=JOKES,
-        problems=tuple(tally.problems()),
-    )
+    report = ratings.report_on(int(is_rated.sum()), tally.problems())
     return published_or_private(entry, ratings, report)

@@ -31,7 +31,6 @@ NUMBER_TYPES = (
     pa.types.is_integer,
     pa.types.is_floating,
     pa.types.is_decimal,
-    pa.types.is_boolean,
 )
 
 

@@ -56,13 +56,12 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
         import sqlalchemy
         from sqlalchemy.exc import SQLAlchemyError
 
-    engine = None
     try:
         url = sqlalchemy.make_url(
             f"{address}?{urlencode(options)}" if options else address
         )
         _check(url, address)
-        engine = sqlalchemy.create_engine(url)
+        engine = sqlalchemy.create_engine(url, poolclass=sqlalchemy.NullPool)
         with engine.connect() as connection:
             if url.get_backend_name() == "postgresql":
                 connection.execution_options(postgresql_readonly=True)
@@ -74,9 +73,6 @@ def read(address: str, options: Mapping[str, str], table: str | None) -> Table:
             " 'sqlite:///ratings.db?table=ratings&bounds=1,5', and check your permission; other"
             " databases need their driver installed."
         ) from None
-    finally:
-        if engine is not None:
-            engine.dispose()
 
 
 def _check(url: Any, address: str) -> None:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -152,11 +152,8 @@ def read_table(
         example = f"{users.labels[int(user)]},{shape.labels[item]}"
         rows.tally.add(Kind.DUPLICATE, row_numbers[repeated], example)
     notes = (*merged_rows(rows, row_numbers, len(users)), *shape.notes)
-    report = report_of(
-        rows,
-        name,
-        declared,
-        notes,
+    report = replace(
+        report_of(rows, name, declared, notes),
         kept=len(ratings),
         n_users=shape.n_users,
         n_items=len(shape.labels),
@@ -311,12 +308,10 @@ def report_of(
     name: str,
     declared: Declared,
     notes: tuple[str, ...],
-    *,
-    kept: int = 0,
-    n_users: int = 0,
-    n_items: int = 0,
 ) -> Report:
     """The report on a table that was read, with the first values of each chosen column.
+
+    What was kept is not counted yet.
 
     Parameters
     ----------
@@ -328,8 +323,6 @@ def report_of(
         The declared facts.
     notes : tuple of str
         Further notes, in sentences.
-    kept, n_users, n_items : int
-        The numbers of ratings, users and items.
 
     Returns
     -------
@@ -353,9 +346,9 @@ def report_of(
     return Report(
         name=name,
         read=rows.read,
-        kept=kept,
-        n_users=n_users,
-        n_items=n_items,
+        kept=0,
+        n_users=0,
+        n_items=0,
         problems=rows.problems,
         columns=tuple(columns.items()),
         recognised=tuple(

@@ -4,11 +4,12 @@ import re
 import tarfile
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from io import BytesIO, FileIO
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, listing, quoted, shortened
 from dpmf_core.data.facts import Facts
 from dpmf_core.data.item_features import EncodedTable, encode, has_header
 from dpmf_datasets.readers import arrow_tables, databases, matlab, matrix_market
@@ -17,20 +18,13 @@ from dpmf_datasets.readers.json_tables import json_table, looks_like_json
 from dpmf_datasets.readers.spreadsheets import sheet_names, spreadsheet
 from dpmf_datasets.readers.table import (
     HEAD,
+    RaggedLines,
     Table,
     as_texts,
     damage,
     file_name,
     has_ratings,
     report_damage,
-)
-from dpmf_datasets.readers.table_members import (
-    MOST_TABLES,
-    are_parts,
-    chosen_members,
-    joined,
-    plain_name,
-    tables_in,
 )
 from dpmf_datasets.readers.text_tables import text_table
 
@@ -57,6 +51,13 @@ NO_TABLES = {
         " as .xlsx or CSV."
     ),
 }
+TABLE = re.compile(
+    r"\.(csv|tsv|dat|data|txt|inter|jsonl|ndjson|json|parquet|feather|xlsx|xlsb|xls|ods|npz|npy|mat"
+    r"|mtx)(\.(gz|bz2|xz))?$",
+    re.I,
+)
+PART = re.compile(r"(.*/)?part-[^/]*$")  # a part of a table that Spark wrote
+MOST_TABLES = 50  # that are checked
 RATINGS_IN = (".csv", ".tsv", ".dat", ".data", ".txt")
 OFFICIAL = ("ratings.dat", "u.data")  # tables of MovieLens, which have no header
 LARGEST_ITEM_TABLE = 500_000_000  # bytes, unpacked: the table is read whole
@@ -192,8 +193,8 @@ def parts_of(path: Path) -> tuple[tuple[str, ...], tuple[str, ...]]:
     if kind != "files":
         return (), ()
     with members_of(path) as members:
-        tables = tuple(tables_in(members))
-    return () if are_parts(tables) else tables, ()
+        tables = tuple(_tables_in(members))
+    return () if _are_parts(tables) else tables, ()
 
 
 def ratings_tables(path: Path) -> tuple[str, ...]:
@@ -203,7 +204,9 @@ def ratings_tables(path: Path) -> tuple[str, ...]:
     """
     with members_of(path) as members:
         tables = [
-            name for name in tables_in(members) if plain_name(name).suffix in RATINGS_IN
+            name
+            for name in _tables_in(members)
+            if _plain_name(name).suffix in RATINGS_IN
         ]
         return tuple(
             name for name in tables[:MOST_TABLES] if _is_ratings(members, name, {})
@@ -214,12 +217,7 @@ def _table_within(path: Path, name: str, facts: Facts) -> Table:
     """The table of a member, or of all parts that Spark wrote, in a folder or archive."""
     opened = ExitStack()
     members = opened.enter_context(members_of(path))
-    chosen_names = chosen_members(
-        members,
-        name,
-        facts.get("member"),
-        lambda table: _is_ratings(members, table, facts),
-    )
+    chosen_names = _chosen_members(members, name, facts)
 
     def open_part(part: str) -> Table:
         stream = members.open(part)
@@ -231,7 +229,7 @@ def _table_within(path: Path, name: str, facts: Facts) -> Table:
         members.open(chosen_names[0]), file_name(chosen_names[0]), facts
     )
     if len(chosen_names) > 1:
-        table = joined(table, chosen_names, open_part)
+        table = _joined(table, chosen_names, open_part)
     batches = table.batches
 
     def read(columns: Sequence[int]) -> Iterator[list[Any]]:
@@ -243,9 +241,9 @@ def _table_within(path: Path, name: str, facts: Facts) -> Table:
 
 
 def _is_ratings(members: ArchiveMembers, name: str, facts: Facts) -> bool:
-    if plain_name(name).name in OFFICIAL:
+    if _plain_name(name).name in OFFICIAL:
         return True
-    if plain_name(name).suffix not in RATINGS_IN:
+    if _plain_name(name).suffix not in RATINGS_IN:
         return False
     try:
         with members.open(name) as stream:
@@ -253,6 +251,111 @@ def _is_ratings(members: ArchiveMembers, name: str, facts: Facts) -> bool:
         return has_ratings(table_in(head, name).names, facts)
     except damage(BadInput):
         return False
+
+
+def _chosen_members(members: ArchiveMembers, name: str, facts: Facts) -> list[str]:
+    """The declared table, the only one, all parts of one, or the only one of ratings.
+
+    Raises BadInput if the choice is not clear.
+    """
+    declared = facts.get("member")
+    tables = _tables_in(members)
+    if declared and declared in members.names:
+        tables = [declared]
+    elif declared:
+        tables = [table for table in members.names if _is_called(table, declared)]
+    is_in_parts = _are_parts(tables)
+    if is_in_parts:
+        tables = [table for table in tables if members.open(table).read(1)]
+    elif len(tables) > 1:
+        some = tables[:MOST_TABLES]
+        tables = [
+            table for table in some if _is_ratings(members, table, facts)
+        ] or tables
+    if len(tables) == 1 or (tables and is_in_parts):
+        return tables
+    if not members.names or not (tables or declared):
+        raise BadInput(f"{name} holds no table. Its files: {members.some}.")
+    if declared:
+        which = f"no single table {quoted(declared)}"
+    else:
+        which = f"{len(tables):,} tables"
+    files = tables or members.names
+    raise BadInput(
+        f"{name} holds {which}. Its files: {listing(files)}. Name a table after the path, e.g."
+        f" member={shortened(files[0])}."
+    )
+
+
+def _joined(
+    first: Table, names: Sequence[str], open_part: Callable[[str], Table]
+) -> Table:
+    """The tables of several parts, one below another. Raises BadInput if their columns differ."""
+    ragged_lines: RaggedLines = []
+
+    def read(columns: Sequence[int]) -> Iterator[list[Any]]:
+        above = 0
+        for name in names:
+            part = first if name == names[0] else open_part(name)
+            if sorted(part.names) != sorted(first.names):
+                raise BadInput(
+                    f"The part {file_name(name)} has other columns than {file_name(names[0])}:"
+                    f" {listing(part.shown_names)}. Name one part with member=."
+                )
+            places = columns
+            if part.names:
+                places = [part.names.index(first.names[column]) for column in columns]
+            n_rows = 0
+            for batch in part.batches(places):
+                n_rows += len(batch[0])
+                yield batch
+            ragged_lines.extend(
+                (above + line - part.above, text) for line, text in part.ragged_lines
+            )
+            above += n_rows + len(part.ragged_lines)
+
+    return replace(
+        first,
+        batches=read,
+        unit="row",
+        above=0,
+        layout=f"{first.layout} It is in {len(names):,} parts.",
+        ragged_lines=ragged_lines,
+    )
+
+
+def _tables_in(members: ArchiveMembers) -> list[str]:
+    """The members that may be tables; of several files, no text without `rating` in its name."""
+    names = [
+        name
+        for name in sorted(members.names)
+        if TABLE.search(name) or PART.match(name)
+        if not any(part.startswith(("_", ".")) for part in PurePosixPath(name).parts)
+    ]
+    if len(members.names) == 1:
+        return names
+    return [
+        name
+        for name in names
+        if _plain_name(name).suffix != ".txt" or "rating" in name.lower()
+    ]
+
+
+def _are_parts(tables: Sequence[str]) -> bool:
+    """Whether all are parts of one table."""
+    folders = {PurePosixPath(table).parent for table in tables}
+    return len(folders) == 1 and all(PART.match(table) for table in tables)
+
+
+def _is_called(name: str, declared: str) -> bool:
+    """Whether a member, or a folder with it, has the declared name."""
+    parts = PurePosixPath(name).parts
+    return declared in parts and not parts[-1].startswith("_")
+
+
+def _plain_name(name: str) -> PurePosixPath:
+    """A file's name in lower case, without the ending of a packed file."""
+    return PurePosixPath(re.sub(r"\.(gz|bz2|xz)$", "", name.lower()))
 
 
 # ---- a public table of items next to ratings: one row per item -----------------------------------

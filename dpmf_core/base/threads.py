@@ -101,11 +101,6 @@ def usable_threads() -> int:
     return max(1, int(os.environ.get("DPMF_THREADS") or cores))
 
 
-def _equal_chunks(rows: int, most: int) -> Array:
-    """The edges of chunks with about equally many rows."""
-    return np.unique(np.linspace(0, rows, most + 1 if rows >= SMALL else 2).astype(int))
-
-
 def _chunks_of_equal_cost(cost: Array, most: int) -> Array:
     """The edges of at most `most` chunks with about equal cost."""
     total = np.cumsum(cost, dtype=np.float64)
@@ -128,7 +123,8 @@ def share_out(work: Callable[[int, int], None], cost: Array | int) -> None:
     threads = usable_threads()
     most = ALONE if threads == 1 else CHUNKS
     if isinstance(cost, int):
-        edges = _equal_chunks(cost, most)
+        chunks = most if cost >= SMALL else 1
+        edges = np.unique(np.linspace(0, cost, chunks + 1).astype(int))
     else:
         edges = _chunks_of_equal_cost(cost, most)
     with single_threaded_blas:

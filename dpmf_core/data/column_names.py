@@ -72,7 +72,7 @@ def by_name(names: Sequence[str], *, loosely: bool) -> dict[str, int]:
     take_first("time", _times(names))
     for role in ROLE_NAMES if loosely else ():
         take_first(role, _likely(role, names, plain))
-    known = {places.get(role) for role in ("user", "item", "rating", "time")}
+    known = {places.get(role) for role in ROLES}
     others = [name for place, name in enumerate(plain) if place not in known]
     has_others = any(name and not name.startswith("unnamed") for name in others)
     if has_others and "item" in places and plain[places["item"]] in UNCLEAR_TITLES:

@@ -23,7 +23,7 @@ from dpmf_core.data.item_features import SEVERAL, encode
 from dpmf_core.data.rating_bounds import Bounds as Bounds
 from dpmf_core.data.rating_bounds import checked_bounds, interaction_bounds
 from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC, USERS_ARE_PUBLIC, Ratings
-from dpmf_core.data.report import Kind, Outside, Report, Tally
+from dpmf_core.data.report import Kind, Outside, Tally
 from dpmf_core.data.row_rules import ReadRows, RowRules, numbers_in
 from dpmf_core.data.samples import (
     NUMBER_IS_PUBLIC,
@@ -122,8 +122,7 @@ def _of_matrix(
         return f"{values[entry]:g} in row {entries.row[entry]}, column {entries.col[entry]}"
 
     rows = ReadRows(values, nothing, nothing, nothing, example)
-    tally = Tally()
-    keep = _rating_rows(rows, rules, tally, "sparse matrix", "entry")
+    keep, tally = _rating_rows(rows, rules, "sparse matrix", "entry")
     ratings = Ratings.of(
         entries.row[keep],
         entries.col[keep],
@@ -136,24 +135,18 @@ def _of_matrix(
         assumptions=_assumed(public),
         own_ids=(pd.RangeIndex(matrix.shape[0]), pd.RangeIndex(matrix.shape[1])),
     )
-    report = Report(
-        name=ratings.name,
-        read=len(values),
-        kept=len(ratings),
-        n_users=ratings.n_users,
-        n_items=ratings.n_items,
-        problems=tuple(tally.problems("entry")),
-    )
+    report = ratings.report_on(len(values), tally.problems("entry"))
     return dataclasses.replace(ratings, report=report)
 
 
 def _rating_rows(
-    rows: ReadRows, rules: RowRules, tally: Tally, source: str, unit: str
-) -> Flags:
-    """The rows (n,) that are ratings.
+    rows: ReadRows, rules: RowRules, source: str, unit: str
+) -> tuple[Flags, Tally]:
+    """The rows (n,) that are ratings, and the problems of the others.
 
     Raises BadInput if too few are. Its message calls the table `source` and a row `unit`.
     """
+    tally = Tally()
     keep = rows.kept_by(rules, tally)
     read = int(rows.are_read.sum())
     problems = tally.problems(unit)
@@ -177,7 +170,7 @@ def _rating_rows(
             f" {quoted(outside.example)}. Declare other bounds, the values that mean 'not rated'"
             " (missing=...), or what becomes of such ratings: outside='leave-out' or 'clamp'."
         )
-    return keep
+    return keep, tally
 
 
 def _of_columns(
@@ -188,8 +181,7 @@ def _of_columns(
     users = Coded.of(user_cells)
     items = Coded.of(item_cells)
     rows = _rows(by_role, users, items)
-    tally = Tally()
-    keep = _rating_rows(rows, rules, tally, "data frame", "row")
+    keep, tally = _rating_rows(rows, rules, "data frame", "row")
     user_numbers, user_ids = users.numbered(keep)
     item_numbers, item_ids = items.numbered(keep)
     if len(user_ids) < 2:
@@ -230,13 +222,9 @@ def _of_columns(
         )
     columns = tuple((role, str(column.name)) for role, column in by_role.items())
     used_names = {name for _, name in columns}
-    report = Report(
-        name=ratings.name,
-        read=int(rows.are_read.sum()),
-        kept=len(ratings),
-        n_users=ratings.n_users,
-        n_items=ratings.n_items,
-        problems=tuple(tally.problems("row")),
+    n_read = int(rows.are_read.sum())
+    report = dataclasses.replace(
+        ratings.report_on(n_read, tally.problems("row")),
         columns=columns,
         assumed=tuple(filter(None, notes)),
         ignored=tuple(name for name in names if name not in used_names),

@@ -6,7 +6,7 @@ The exceptions (item sets chosen by exact counts) are recorded in `Ratings.assum
 """
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
@@ -27,7 +27,7 @@ from dpmf_core.data.domain import Domain, OutsideDomain
 from dpmf_core.data.item_features import EncodedTable, ItemFeatures
 from dpmf_core.data.ordering import order_of, order_of_pairs, repeats
 from dpmf_core.data.rating_bounds import Bounds, checked_bounds
-from dpmf_core.data.report import Report
+from dpmf_core.data.report import Problem, Report
 
 if TYPE_CHECKING:  # only tables in memory need it
     import pandas as pd
@@ -334,6 +334,17 @@ class Ratings:
         if ids is None:
             return np.arange(self.n_users, dtype=np.int32)
         return ids
+
+    def report_on(self, read: int, problems: Iterable[Problem]) -> Report:
+        """The report on these ratings, which are left of the rows that were read."""
+        return Report(
+            name=self.name,
+            read=read,
+            kept=len(self),
+            n_users=self.n_users,
+            n_items=self.n_items,
+            problems=tuple(problems),
+        )
 
     @property
     def _origin(self) -> str:
