@@ -19,7 +19,7 @@ import pyarrow.feather
 
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.paths import create_folder, held_alone
+from dpmf_core.base.paths import create_folder, held_alone, write_whole
 from dpmf_core.data.addresses import path_of, require_known, split
 from dpmf_core.data.column_names import Advice
 from dpmf_core.data.facts import ITEM_TABLE, RATING_FACTS, Facts
@@ -356,7 +356,7 @@ class _Import:
 
     def store(self, manifest: Manifest) -> None:
         """Write the manifest and move the set into place."""
-        partitions.finish(self.folder, manifest)
+        write_whole(self.folder / partitions.MANIFEST, manifest.text)
         target = partitions.folder_of(self.name)
         aside = target.with_name(f".{self.name}.old")
         shutil.rmtree(aside, ignore_errors=True)

@@ -143,13 +143,6 @@ def write_partition(file: Path, users: Array, rows: Ratings) -> str:
     return digest
 
 
-def finish(folder: Path, manifest: Manifest) -> None:
-    """Make the folder a finished set."""
-    aside = folder / f"{MANIFEST}.new"
-    aside.write_text(manifest.text, "utf-8")
-    aside.replace(folder / MANIFEST)
-
-
 # ---- reading -------------------------------------------------------------------------------------
 
 

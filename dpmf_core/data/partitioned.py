@@ -5,7 +5,6 @@ Which users a partition has, and how many ratings, is as private as the ratings.
 
 import pickle
 import shutil
-import threading
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -16,6 +15,7 @@ import numpy as np
 
 from dpmf_core.base.arrays import Ints
 from dpmf_core.base.hashing import keyed_uniform
+from dpmf_core.base.paths import write_whole
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import FACTS, Ratings, Shape
 from dpmf_core.data.samples import SampleShape
@@ -332,9 +332,7 @@ class _ReadParts(LazyParts):
         part = self._changed(place)
         content = pickle.dumps(part, protocol=5)
         if shutil.disk_usage(self.folder).free > SPARE + len(content):
-            aside = path.with_suffix(f".{threading.get_ident()}")
-            aside.write_bytes(content)
-            aside.replace(path)  # so that no reader sees half of it
+            write_whole(path, content)  # so that no reader sees half of it
         return part
 
     def _changed(self, place: int) -> Part:

@@ -84,10 +84,7 @@ def prepared(samples: Samples, how: Preparation) -> Samples:
 def _with_vocabulary(samples: Samples, how: Preparation) -> Samples:
     if how.hashed:
         return _hashed(samples, how.hashed)
-    if is_sparse(samples.X):
-        df = np.bincount(samples.X.indices, minlength=samples.X.shape[1])
-    else:
-        df = (samples.X > 0).sum(axis=0)
+    df = (samples.X > 0).sum(axis=0)
     is_often = (df >= how.min_df) | (how.min_df == 1)
     columns = np.flatnonzero(is_often & (df <= how.max_df * len(samples)))
     is_data_driven = how.min_df > 1 or how.max_df < 1

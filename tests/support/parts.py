@@ -6,9 +6,9 @@ from pathlib import Path
 from dpmf_core.data.partitioned import LazyParts, Members, Part, PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_datasets.partitions import (
+    MANIFEST,
     Manifest,
     file_of,
-    finish,
     of_folder,
     write_partition,
 )
@@ -57,5 +57,5 @@ def in_files(ratings: Ratings, n_parts: int, folder: Path) -> PartitionedRatings
         if features is None
         else tuple(map(tuple, features.values.tolist())),
     )
-    finish(folder, manifest)
+    (folder / MANIFEST).write_text(manifest.text, "utf-8")
     return of_folder(folder, manifest)
