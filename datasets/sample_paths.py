@@ -1,9 +1,9 @@
 """Documents and images at a path: `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea`."""
 
-import dataclasses
 import posixpath
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -39,7 +39,7 @@ ANOTHER_ENCODING = (
 )
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class _Rows:
     """Documents or images as they were read.
 
@@ -138,8 +138,8 @@ def _column(path: Path, facts: Facts) -> _Rows:
         texts = list(compress(texts, people))
     samples, report = text.documents(texts, name=path.name, rules=_rules(facts))
     # the text of a document is not an example
-    ragged = [dataclasses.replace(problem, example="") for problem in table.problems]
-    report = dataclasses.replace(
+    ragged = [replace(problem, example="") for problem in table.problems]
+    report = replace(
         report,
         read=report.read + sum(problem.count for problem in ragged),
         problems=(*ragged, *report.problems),
@@ -240,7 +240,7 @@ def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report
         f"{len(names):,} people by {group}, with up to {most:,} of the {report.what[0]} each: all"
         f" of a person's {report.what[0]} are protected together."
     )
-    report = dataclasses.replace(
+    report = replace(
         report,
         read=report.read + len(rows.people) - n_before,
         kept=len(samples),

@@ -1,6 +1,6 @@
 """Private data at a path: `ratings.csv?bounds=1,5`, or documents or images."""
 
-import dataclasses
+from dataclasses import replace
 from pathlib import Path
 
 from dpmf_core.base.errors import BadInput
@@ -46,10 +46,10 @@ def from_a_file(path_and_facts: str) -> Ratings | Samples:
             data, report = read(path, facts)
     if ITEM_TABLE in facts:
         data, report = _with_item_table(data, report, facts)
-    data = dataclasses.replace(data, report=report)
+    data = replace(data, report=report)
     if path is None:
         return data
-    return dataclasses.replace(data, origin=fingerprint_of(path))
+    return replace(data, origin=fingerprint_of(path))
 
 
 def _in_database(address: str, declared: Facts) -> DataAndReport:
@@ -114,7 +114,7 @@ def _with_item_table(
     encoding = facts.get("item_encoding")
     table = read_item_table(path, ratings.item_ids, encoding=encoding)
     assumed = (*report.assumed, *table.sentences(file_name(path)))
-    return ratings.with_items(table), dataclasses.replace(report, assumed=assumed)
+    return ratings.with_items(table), replace(report, assumed=assumed)
 
 
 def _holds_ratings(path: Path, facts: Facts) -> bool:
@@ -148,7 +148,7 @@ def _ratings_of_table(
     if value(facts, "layout") == "wide":
         checked_bounds(declared.bounds, name, advice({"bounds": "1,5"}))
         table = as_long(table, declared, name, advice)
-        declared = dataclasses.replace(declared, columns={})
+        declared = replace(declared, columns={})
     elif declared.leave:
         raise BadInput(
             f"'leave' names columns of a wide table, and {name} is read as one row per rating."

@@ -4,9 +4,9 @@
 server opens.
 """
 
-import dataclasses
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ MOST_PARTS = 200  # members of an archive
 MOST_LETTERS = 1_000_000  # of all cells that a person sees
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Preview:
     """The beginning of a table, for the person who declares what it holds.
 
@@ -65,14 +65,14 @@ class Preview:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     layout: str = ""
-    roles: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    dates: Mapping[str, DateOrder | None] = dataclasses.field(default_factory=dict)
+    roles: Mapping[str, str] = field(default_factory=dict)
+    dates: Mapping[str, DateOrder | None] = field(default_factory=dict)
     members: tuple[str, ...] = ()
     sheets: tuple[str, ...] = ()
     problem: str = ""
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclass(frozen=True)
 class Written:
     """The description of the arrays that `write` left.
 
@@ -110,7 +110,7 @@ def look(path: str, name: str, facts: dict[str, str]) -> Any:
             if len(members) + len(sheets) < 2:
                 raise
             preview = Preview(problem=str(error).replace(file.name, file_name(name)))
-        preview = dataclasses.replace(preview, members=members, sheets=sheets)
+        preview = replace(preview, members=members, sheets=sheets)
     return PREVIEW_AS_JSON.dump_python(preview, mode="json")
 
 
@@ -151,10 +151,8 @@ def write(path: str, name: str, facts: dict[str, str], target: str) -> Any:
         data, report = table_paths.read(file, facts, on_page)
         if isinstance(data, Samples):
             sandbox.require_at_most("users", len(data), name)
-        npz_folder.write(dataclasses.replace(data, name=name), Path(target))
-    written = Written(
-        fingerprint_of(file), dataclasses.replace(report, name=name), _shape(data)
-    )
+        npz_folder.write(replace(data, name=name), Path(target))
+    written = Written(fingerprint_of(file), replace(report, name=name), _shape(data))
     return WRITTEN_AS_JSON.dump_python(written, mode="json")
 
 

@@ -202,24 +202,9 @@ def samples_of(
     """
     with path.open("rb") as stream:
         matrix, key = table(stream, path.name, key)
-    notes = []
     if image is not None and features is None:
         features = math.prod(image)
-    rows, columns = matrix.shape
-    if transpose or rows == features != columns:
-        notes.append(
-            f"'{key}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
-            " was transposed: each column is a sample."
-        )
-        matrix = matrix.T
-    if drop:
-        if max(drop) > matrix.shape[1]:
-            raise BadInput(
-                f"'{key}' has columns 1 to {matrix.shape[1]:,}. There is no column {max(drop):,} to"
-                " leave out."
-            )
-        matrix = matrix[:, np.setdiff1d(np.arange(matrix.shape[1]), np.array(drop) - 1)]
-        notes.append(f"Columns {', '.join(map(str, drop))} were left out.")
+    matrix, notes = _selected(matrix, key, drop, transpose, features)
     if is_sparse(matrix):  # a table without the words
         samples = Samples.of(
             matrix,
@@ -247,3 +232,27 @@ def samples_of(
         assumptions=() if image else (IMAGE_SIZE_IS_PUBLIC,),
     )
     return samples, samples_report(samples, assumed=tuple(notes))
+
+
+def _selected(
+    matrix: Any, key: str, drop: tuple[int, ...], transpose: bool, features: int | None
+) -> tuple[Any, list[str]]:
+    """A matrix with a sample in each row and only its features, and what was done for that."""
+    notes = []
+    rows, columns = matrix.shape
+    if transpose or rows == features != columns:
+        notes.append(
+            f"'{key}' has {rows:,} rows and {columns:,} columns. Its rows are the features, so it"
+            " was transposed: each column is a sample."
+        )
+        matrix = matrix.T
+    if drop:
+        width = matrix.shape[1]
+        if max(drop) > width:
+            raise BadInput(
+                f"'{key}' has columns 1 to {width:,}. There is no column {max(drop):,} to leave"
+                " out."
+            )
+        matrix = matrix[:, np.setdiff1d(np.arange(width), np.array(drop) - 1)]
+        notes.append(f"Columns {', '.join(map(str, drop))} were left out.")
+    return matrix, notes

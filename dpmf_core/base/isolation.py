@@ -1,6 +1,6 @@
 """The rights of a process that reads the files of strangers. Linux only.
 
-Nothing here needs privileges. `confine` takes rights away from the process that calls it, for good.
+Nothing here needs privileges. `enter` takes rights away from the process that calls it, for good.
 The process gets no new privileges and reaches no files but the named ones (Landlock, from Linux
 5.13). It starts no process or program, opens no socket and sends no signal to others (seccomp, on
 x86_64 and aarch64). A system that lacks one of these does without it.
@@ -61,12 +61,12 @@ def hide_memory() -> None:
 
 
 def enter(root: str, parent: str, folder: str) -> None:
-    """Prepare this process, which has one thread, for the file of a stranger.
+    """Take away all rights of this process that reading the file of a stranger does not need.
 
     Parameters
     ----------
     root : str
-        The folder of the project's packages.
+        The folder of the project's packages. Python looks through the names in it.
     parent : str
         The id of the process that started this one.
     folder : str
@@ -80,7 +80,10 @@ def enter(root: str, parent: str, folder: str) -> None:
     interpreter = [Path(sys.prefix), Path(sys.base_prefix)]
     system = [Path(path) for path in OF_THE_SYSTEM]
     readable = (*packages, *elsewhere, *interpreter, *system)
-    confine(project, readable, Path(folder) if folder else None)
+    _prctl(PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1))
+    if folder:
+        _restrict_files(project, readable, Path(folder))
+    _restrict_calls()
 
 
 def _end_with(parent: int) -> None:
@@ -91,25 +94,6 @@ def _end_with(parent: int) -> None:
     _prctl(PR_SET_PDEATHSIG, ctypes.c_ulong(signal.SIGKILL))
     if os.getppid() != parent:  # it has ended before the system was asked
         os._exit(1)
-
-
-def confine(root: Path, readable: Iterable[Path], writable: Path | None) -> None:
-    """Take away all rights that reading a file does not need.
-
-    Parameters
-    ----------
-    root : Path
-        Python looks through the names in this folder. Its files are not read.
-    readable : iterable of Path
-        Files and folders that may still be read.
-    writable : Path or None
-        A folder in which files may also be made, changed and removed. None leaves the file system
-        open.
-    """
-    _prctl(PR_SET_NO_NEW_PRIVS, ctypes.c_ulong(1))
-    if writable is not None:
-        _restrict_files(root, readable, writable)
-    _restrict_calls()
 
 
 # ---- files: Landlock, see landlock(7) ------------------------------------------------------------

@@ -4,8 +4,8 @@ A row is read by the same rules as a row of a file. What was left out or changed
 the ratings, and a warning says so.
 """
 
-import dataclasses
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import date
 from typing import Any, NoReturn
 
@@ -136,7 +136,7 @@ def _of_matrix(
         own_ids=(pd.RangeIndex(matrix.shape[0]), pd.RangeIndex(matrix.shape[1])),
     )
     report = ratings.report_on(len(values), tally.problems("entry"))
-    return dataclasses.replace(ratings, report=report)
+    return replace(ratings, report=report)
 
 
 def _rating_rows(
@@ -223,13 +223,13 @@ def _of_columns(
     columns = tuple((role, str(column.name)) for role, column in by_role.items())
     used_names = {name for _, name in columns}
     n_read = int(rows.are_read.sum())
-    report = dataclasses.replace(
+    report = replace(
         ratings.report_on(n_read, tally.problems("row")),
         columns=columns,
         assumed=tuple(filter(None, notes)),
         ignored=tuple(name for name in names if name not in used_names),
     )
-    return dataclasses.replace(ratings, report=report)
+    return replace(ratings, report=report)
 
 
 def _rows(by_role: Columns, users: Coded, items: Coded) -> ReadRows:
