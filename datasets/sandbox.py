@@ -18,7 +18,7 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import astuple, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -119,7 +119,7 @@ def read(
     """
     if is_inside:
         return task(*arguments)
-    request = json.dumps([task.__module__, task.__name__, arguments, asdict(limits)])
+    request = json.dumps([task.__module__, task.__name__, arguments, astuple(limits)])
     code, answer, errors = _run(request.encode(), limits.seconds, folder, watch)
     if len(answer) > LONGEST_ANSWER:
         code = FAILED
@@ -278,7 +278,7 @@ def main() -> None:
     global is_inside, limits_here  # noqa: PLW0603
     is_inside = True
     module, function, arguments, limits = json.loads(sys.stdin.buffer.read())
-    limits_here = SandboxLimits(**limits)
+    limits_here = SandboxLimits(*limits)
     task = getattr(importlib.import_module(module), function)
     if hasattr(os, "nice"):
         os.nice(NICE)

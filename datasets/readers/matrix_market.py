@@ -36,10 +36,9 @@ def matrix_market(stream: BinaryIO, name: str) -> Table:
         )
     has_values = header[2].lower() != b"pattern"
     names = REQUIRED_ROLES[: 2 + has_values]
+    n_users = 0
     if header[1].lower() == b"array":
         n_users = int(size[1])
-    else:
-        n_users = 0
     ragged_lines: RaggedLines = []
     rows = _entries(lines, len(names), n_users, ragged_lines)
     table = table_of_rows(

@@ -113,11 +113,11 @@ def notebook(template: str, **values: Any) -> str:
     _, *parts = CELL.split(render(template, **values))
     cells: list[dict[str, Any]] = []
     for markdown, source in zip(parts[::2], parts[1::2], strict=True):
+        kind = CODE
+        text = source
         if markdown:
+            kind = {"cell_type": "markdown"}
             text = re.sub(r"^# ?", "", source, flags=re.M)
-        else:
-            text = source
-        kind = {"cell_type": "markdown"} if markdown else CODE
         lines = text.strip("\n").splitlines(keepends=True)
         cells.append(
             {**kind, "id": f"cell-{len(cells)}", "metadata": {}, "source": lines}

@@ -192,7 +192,7 @@ def checked(model: type[Model], owner: str, parts: Mapping[str, Any]) -> Model:
     from pydantic import ValidationError
 
     try:
-        return model(**parts)
+        return model.model_validate(parts)
     except ValidationError as error:
         raise explain(
             error, owner, model.model_json_schema().get("properties", {})

@@ -276,14 +276,9 @@ def setting_rows() -> list[dict[str, Any]]:
     for name, info in Settings.model_fields.items():
         value = getattr(now, name)
         if isinstance(value, SecretStr):
-            shown_value = "set"
-        else:
-            shown_value = value
-        if name in origins:
-            source = origins[name][1]
-        else:
-            source = f"profile {now.profile}"
+            value = "set"
+        _, source = origins.get(name, (None, f"profile {now.profile}"))
         rows.append(
-            {"name": name, "value": shown_value, "from": source, "words": _words(info)}
+            {"name": name, "value": value, "from": source, "words": _words(info)}
         )
     return rows
