@@ -250,13 +250,14 @@ def _fits_together(data: Ratings | Samples) -> bool:
         has_times = data.order is None or len(data.order) == len(data)
         return has_times and all(len(texts) in (0, data.n_items) for texts in names)
     people = data.people
+    if people is not None and not (
+        people.shape == (len(data),) and _lie_below(people, data.n_people or 0)
+    ):
+        return False
     texts = data.texts
-    return (people is None or _lie_below(people, data.n_people or 0)) and (
-        texts is None
-        or (
-            _lie_below(texts.ids, len(texts.words))
-            and bool(np.all(np.diff(texts.starts) >= 0))
-        )
+    return texts is None or (
+        _lie_below(texts.ids, len(texts.words))
+        and bool(np.all(np.diff(texts.starts) >= 0))
     )
 
 
