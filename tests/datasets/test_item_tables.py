@@ -15,6 +15,7 @@ from dpmf_core.data.ratings import ITEMS_ARE_PUBLIC
 from dpmf_core.runs.data_access import open_data
 from dpmf_core.runs.planning import prepared_for
 from dpmf_core.runs.specification import RunSpec
+from dpmf_datasets import session_files
 
 ROWS = [(u, i, 1 + (u * i) % 5) for u in range(30) for i in range(1, 9)]
 FILMS = pd.DataFrame(
@@ -225,6 +226,20 @@ def test_items_are_named_by_their_table(folder):
     ratings = load_with(folder, "named.csv")
     assert ratings.titles == ("1", *(f"Film: {item}" for item in range(2, 9)))
     assert ratings.item_features.columns == ("year", "genre")
+
+
+def test_items_of_an_upload_are_named_by_their_table(folder):
+    films = FILMS.assign(Title=[f"Film: {item}" for item in FILMS.movieId])
+    ratings = (folder / "ratings.csv").read_bytes()
+    entry = session_files.read(ratings, "mine.csv", {"bounds": "1,5"}).entry
+    table = films.to_csv(index=False).encode()
+    new_entry, notes = session_files.with_item_table(entry, table, "films.csv")
+    data = session_files.load(new_entry.id)
+    session_files.remove(new_entry)
+    assert data.titles == tuple(films.Title)
+    assert ITEMS_ARE_PUBLIC in data.assumptions
+    assert ITEMS_ARE_PUBLIC in new_entry.assumptions
+    assert notes == ("Items without a name in the ratings are named as in films.csv.",)
 
 
 def test_items_are_named_by_the_ratings_before_their_table(folder):
