@@ -20,6 +20,7 @@ from dpmf_core.data.samples import (
     NUMBER_IS_PUBLIC,
     PEOPLE_ARE_COUNTED,
     Samples,
+    SamplesAndReport,
     is_sparse,
 )
 from dpmf_datasets.readers import matlab, picture_files, text
@@ -56,7 +57,7 @@ class _Rows:
     people: Sequence[str] | None = None
 
 
-def samples_at(path: Path, facts: Facts) -> tuple[Samples, Report]:
+def samples_at(path: Path, facts: Facts) -> SamplesAndReport:
     """Documents or images at a path.
 
     Examples are `docs.txt`, a folder, `news.csv?text=TITLE`, `X.mat?key=fea&image=32,32&drop=1025`.
@@ -201,7 +202,7 @@ def _rules(facts: Facts) -> WordRules:
 # ---- the person of each document or image, who then is the privacy unit --------------------------
 
 
-def _with_people(path: Path, rows: _Rows, facts: Facts) -> tuple[Samples, Report]:
+def _with_people(path: Path, rows: _Rows, facts: Facts) -> SamplesAndReport:
     """Samples with a person for each row, by the fact `group`.
 
     A row without a person, which might be anyone's, is left out. `people` declares the number of

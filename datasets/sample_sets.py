@@ -8,13 +8,11 @@ from pathlib import Path
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
 from dpmf_core.data.catalogue import SampleEntry
-from dpmf_core.data.report import Report
-from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples
+from dpmf_core.data.samples import NUMBER_IS_PUBLIC, Samples, SamplesAndReport
 from dpmf_datasets.readers import matlab, picture_files, text
 from dpmf_datasets.readers.encodings import Reader
 from dpmf_datasets.readers.table import file_name
 
-SamplesAndReport = tuple[Samples, Report]
 ReadFiles = Callable[[SampleEntry, Path], SamplesAndReport]
 
 

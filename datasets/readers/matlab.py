@@ -12,8 +12,13 @@ from typing import Any, BinaryIO, Literal
 import numpy as np
 
 from dpmf_core.base.errors import BadInput, shortened
-from dpmf_core.data.report import Report
-from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, is_sparse, samples_report
+from dpmf_core.data.samples import (
+    WORDS_ARE_PUBLIC,
+    Samples,
+    SamplesAndReport,
+    is_sparse,
+    samples_report,
+)
 from dpmf_datasets.sandbox import in_child
 
 IMAGE_SIZE_IS_PUBLIC = "the size of the images is public"  # if it is read from them
@@ -165,7 +170,7 @@ def samples_of(
     order: Literal["columns", "lines"] = "columns",
     transpose: bool = False,
     features: int | None = None,
-) -> tuple[Samples, Report]:
+) -> SamplesAndReport:
     """Read images (dense) or word counts (sparse), one per row.
 
     Parameters

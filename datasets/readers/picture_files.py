@@ -15,8 +15,8 @@ import numpy as np
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
-from dpmf_core.data.report import Report, Tally
-from dpmf_core.data.samples import Samples, samples_report
+from dpmf_core.data.report import Tally
+from dpmf_core.data.samples import Samples, SamplesAndReport, samples_report
 from dpmf_datasets.readers.archives import ArchiveMembers, members_of
 from dpmf_datasets.readers.matlab import IMAGE_SIZE_IS_PUBLIC
 from dpmf_datasets.readers.table import file_name
@@ -52,7 +52,7 @@ class Unusable(ValueError):
 
 def pictures(
     path: Path, *, name: str, image: tuple[int, int] | None = None
-) -> tuple[Samples, Report]:
+) -> SamplesAndReport:
     """Read every picture of a folder or archive in shades of grey, upright, at one size.
 
     The size is declared or the most common one. The report counts all changes. Raises BadInput if

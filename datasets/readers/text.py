@@ -13,7 +13,13 @@ import numpy as np
 from dpmf_core.base.errors import BadInput, listing, quoted, shortened
 from dpmf_core.base.extras import extra
 from dpmf_core.data.report import Problem, Report, Tally
-from dpmf_core.data.samples import WORDS_ARE_PUBLIC, Samples, Texts, samples_report
+from dpmf_core.data.samples import (
+    WORDS_ARE_PUBLIC,
+    Samples,
+    SamplesAndReport,
+    Texts,
+    samples_report,
+)
 from dpmf_datasets.readers.archives import members_of
 from dpmf_datasets.readers.encodings import LOOKED_AT, Reader, encoding_of
 from dpmf_datasets.readers.table import Table, as_texts, file_name
@@ -57,7 +63,7 @@ def documents(
     public: bool = False,
     reader: Reader | None = None,
     rules: WordRules | None = None,
-) -> tuple[Samples, Report]:
+) -> SamplesAndReport:
     """Count the words of texts.
 
     Parameters

@@ -450,6 +450,9 @@ def of_ratings(ratings: Ratings) -> Samples:
     )
 
 
+SamplesAndReport = tuple[Samples, Report]
+
+
 def samples_report(
     samples: Samples,
     *,
