@@ -410,7 +410,8 @@ def publish(
     """
     with database() as db:
         rows = db.execute("SELECT answers FROM seats WHERE class = ?", (class_id,))
-        texts = [it[step] for (text,) in rows if step in (it := json.loads(text))]
+        all_answers = [json.loads(text) for (text,) in rows]
+        texts = [answers[step] for answers in all_answers if step in answers]
         key = (class_id, step, epsilon, len(texts))
         query = "SELECT 1 FROM published WHERE (class, step, epsilon, n_answers) = (?, ?, ?, ?)"
         if db.execute(query, key).fetchone() is None:

@@ -3,15 +3,12 @@
 Their units, periods and places of noise differ, so their epsilons are not directly comparable.
 """
 
-import tomllib
-from dataclasses import dataclass
-from importlib.resources import files
-
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.registry import by_id
+from dpmf_core.teaching.text_files import content_of
 
 
-@dataclass(frozen=True)
-class Deployment:
+class Deployment(Frozen):
     """One use of differential privacy, as its publisher describes it.
 
     Attributes
@@ -40,7 +37,6 @@ class Deployment:
     address: str
 
 
-_CONTENT = tomllib.loads(
-    files(__package__).joinpath("deployments.toml").read_text("utf-8")
+DEPLOYMENTS = by_id(
+    map(Deployment.model_validate, content_of("deployments")["deployment"])
 )
-DEPLOYMENTS = by_id(Deployment(**deployment) for deployment in _CONTENT["deployment"])

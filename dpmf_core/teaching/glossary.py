@@ -1,15 +1,14 @@
 """The glossary: terms with their meaning, a formula and a source."""
 
 import re
-import tomllib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from importlib.resources import files
 from urllib.parse import quote
 
+from dpmf_core.base.frozen import Frozen
+from dpmf_core.teaching.text_files import content_of
 
-@dataclass(frozen=True)
-class Term:
+
+class Term(Frozen):
     """One term.
 
     Attributes
@@ -27,12 +26,7 @@ class Term:
     also: tuple[str, ...] = ()
 
 
-_CONTENT = tomllib.loads(
-    files(__package__).joinpath("glossary.toml").read_text("utf-8")
-)
-_TERMS = tuple(
-    Term(**{**term, "also": tuple(term.get("also", ()))}) for term in _CONTENT["term"]
-)
+_TERMS = tuple(map(Term.model_validate, content_of("glossary")["term"]))
 TERMS: dict[str, Term] = {term.name: term for term in _TERMS}
 
 

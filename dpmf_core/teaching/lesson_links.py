@@ -8,16 +8,10 @@ import re
 import secrets
 from typing import Annotated, Any, Self
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    ValidationError,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationError, field_validator, model_validator
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.teaching import signing
 
 CONTROLS = {
@@ -47,9 +41,7 @@ UNKNOWN = (
 )
 
 
-class _Signed(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
+class _Signed(Frozen):
     @classmethod
     def parse(cls, **parts: object) -> Self:
         """The checked content of a link. Raises BadInput with the first fault."""
@@ -189,11 +181,7 @@ def sequence_of(token: str, purpose: str = PURPOSE) -> LessonSequence:
     except signing.ForgedToken:
         raise BadInput(UNKNOWN) from None
     except ValidationError:
-        raise _of_another_version() from None
-
-
-def _of_another_version() -> BadInput:
-    return BadInput(
-        "A different version made this lesson link, so it cannot be read. The page is shown without"
-        " a lesson."
-    )
+        raise BadInput(
+            "A different version made this lesson link, so it cannot be read. The page is shown"
+            " without a lesson."
+        ) from None

@@ -1,18 +1,16 @@
 """The course: lessons in order, with predictions and a question. Texts are in `lessons.toml`."""
 
 import re
-import tomllib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from importlib.resources import files
 from typing import Any
 
 from dpmf_core.base.documents import render
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.registry import by_id
+from dpmf_core.teaching.text_files import content_of
 
 
-@dataclass(frozen=True)
-class LessonPart:
+class LessonPart(Frozen):
     """One demonstration.
 
     Attributes
@@ -43,11 +41,10 @@ class LessonPart:
     task: str
     result: str = ""
     caption: str = ""
-    figure: Mapping[str, Any] = field(default_factory=dict)
+    figure: Mapping[str, Any] = {}
 
 
-@dataclass(frozen=True)
-class Lesson:
+class Lesson(Frozen):
     """A lesson of a few minutes.
 
     Attributes
@@ -101,22 +98,7 @@ MINUTES_OF_A_PART = 1.5  # to predict, and to try the demonstration
 MINUTES_OF_AN_ANSWER = 2.0  # in one's own words
 
 
-def _lessons() -> dict[str, Lesson]:
-    content = tomllib.loads(
-        files(__package__).joinpath("lessons.toml").read_text("utf-8")
-    )
-    lessons = []
-    for fields in content["lesson"]:
-        parts = [
-            {**part, "answers": tuple(part["answers"])} for part in fields.pop("parts")
-        ]
-        lessons.append(
-            Lesson(**fields, parts=tuple(LessonPart(**part) for part in parts))
-        )
-    return by_id(lessons)
-
-
-LESSONS = _lessons()
+LESSONS = by_id(map(Lesson.model_validate, content_of("lessons")["lesson"]))
 
 
 def question_only(title: str, question: str, choices: tuple[str, ...] = ()) -> Lesson:
@@ -127,7 +109,15 @@ def question_only(title: str, question: str, choices: tuple[str, ...] = ()) -> L
     choices
         The answers to a private question.
     """
-    return Lesson("", title, "", (), question, "", choices)
+    return Lesson(
+        id="",
+        title=title,
+        idea="",
+        parts=(),
+        own_words=question,
+        model="",
+        choices=choices,
+    )
 
 
 def handout(lessons: Sequence[Lesson], solved: bool = False, title: str = "") -> str:

@@ -1,19 +1,17 @@
 """Who sees what: the data of each design, who looks at them, and what they learn about you."""
 
-import tomllib
+import json
 from collections.abc import Iterator
-from dataclasses import dataclass
-from importlib.resources import files
 from string import Template
-from typing import Any
 
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.registry import by_id
+from dpmf_core.teaching.text_files import content_of
 
 JOINT = "joint"  # this design's words depend on the kind of data
 
 
-@dataclass(frozen=True)
-class Thing:
+class Thing(Frozen):
     """Data that an observer may see.
 
     Attributes
@@ -27,8 +25,7 @@ class Thing:
     has_noise: bool
 
 
-@dataclass(frozen=True)
-class Observer:
+class Observer(Frozen):
     """A person or company that looks.
 
     Attributes
@@ -49,8 +46,7 @@ class Observer:
     learns: str
 
 
-@dataclass(frozen=True)
-class Flow:
+class Flow(Frozen):
     """An arrow of the diagram, between ids of things and observers.
 
     Attributes
@@ -65,8 +61,7 @@ class Flow:
     dashed: bool = False
 
 
-@dataclass(frozen=True)
-class Design:
+class Design(Frozen):
     """A way to share what is learned from people's data.
 
     Attributes
@@ -90,45 +85,16 @@ class Design:
         return [thing.label for thing in things]
 
 
-def _filled(value: Any, nouns: dict[str, str]) -> Any:
-    """A value of the file with its nouns."""
-    if isinstance(value, str):
-        return Template(value).substitute(nouns)
-    if isinstance(value, list):
-        return [_filled(part, nouns) for part in value]
-    if isinstance(value, dict):
-        return {name: _filled(part, nouns) for name, part in value.items()}
-    return value
-
-
-def _design(fields: dict[str, Any]) -> Design:
-    things = (
-        Thing(one["id"], one["label"], one["noise"] == "with")
-        for one in fields["things"]
-    )
-    observers = (
-        Observer(**{**one, "sees": tuple(one["sees"])}) for one in fields["observers"]
-    )
-    return Design(
-        id=fields["id"],
-        title=fields["title"],
-        words=fields["words"],
-        things=tuple(things),
-        observers=tuple(observers),
-        flows=tuple(Flow(**flow) for flow in fields["flows"]),
-    )
-
-
 def _designs() -> Iterator[Design]:
-    content = tomllib.loads(
-        files(__package__).joinpath("observers.toml").read_text("utf-8")
-    )
+    content = content_of("observers")
     for fields in content["design"]:
-        if fields["id"] == JOINT:
-            for kind, nouns in content["nouns"].items():
-                yield _design(_filled(fields, nouns) | {"id": kind})
-        else:
-            yield _design(fields)
+        if fields["id"] != JOINT:
+            yield Design.model_validate(fields)
+            continue
+        text = Template(json.dumps(fields))
+        for kind, nouns in content["nouns"].items():
+            filled = json.loads(text.substitute(nouns))
+            yield Design.model_validate(filled | {"id": kind})
 
 
 DESIGNS = by_id(_designs())

@@ -3,7 +3,6 @@
 import itertools
 import math
 import re
-from dataclasses import replace
 from html import unescape
 
 import numpy as np
@@ -310,8 +309,9 @@ def test_a_handout_has_boxes_for_the_answers_of_a_private_question():
 
 def test_minutes_of_a_lesson_grow_with_its_words_and_parts():
     lesson = LESSONS["clipping"]
-    longer = replace(lesson, parts=2 * lesson.parts)
-    wordy = replace(lesson, idea=lesson.idea + " word" * 360)  # two minutes of reading
+    longer = lesson.model_copy(update={"parts": 2 * lesson.parts})
+    longer_idea = lesson.idea + " word" * 360  # two minutes of reading
+    wordy = lesson.model_copy(update={"idea": longer_idea})
     assert longer.minutes > lesson.minutes
     assert wordy.minutes == lesson.minutes + 2
     for one in LESSONS.values():
