@@ -1,10 +1,10 @@
 """`dpmf.audit`: attack an algorithm, and compare the measured epsilon with the proven one."""
 
-import contextlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal
 
-from dpmf_core.api.loading import Source, data_of, facts_apart
+from dpmf_core.api.loading import Source, data_of, declared_facts
+from dpmf_core.api.names import ColumnNames, Missing
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
@@ -31,8 +31,8 @@ def audit(
     seed: int = 0,
     parameters: Mapping[str, Any] | None = None,
     bounds: Bounds | None = None,
-    columns: Mapping[str, str] | None = None,
-    missing: float | Sequence[float] | None = None,
+    columns: ColumnNames = None,
+    missing: Missing = None,
 ) -> Audit:
     """Attack an algorithm, and return the measured epsilon next to the proven one.
 
@@ -109,15 +109,9 @@ def audit(
         return membership_inference.audit(algorithm, unit=unit, **options)
     if unit not in (None, "user"):
         raise BadInput("On given data the canary is a whole user. Leave unit out.")
-    given_facts = {"bounds": bounds, "columns": columns, "missing": missing}
-    declared, _ = facts_apart(given_facts)
+    declared = declared_facts(columns, {"bounds": bounds, "missing": missing})
     _, own_data, choices = data_of(data, declared, [algorithm], {})
     spec = DataSpec(id=choices["dataset"])
-    lending: contextlib.AbstractContextManager[None]
-    if own_data is None:
-        lending = contextlib.nullcontext()
-    else:
-        lending = lent(spec.id, own_data)  # data in memory have no address to open
-    with lending:
+    with lent(spec.id, own_data):  # data in memory have no address to open
         target = open_data(spec)
     return audit_on(target, algorithm, user=user, **options)

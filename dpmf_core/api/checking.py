@@ -1,13 +1,15 @@
 """`dpmf.check`: what was read, what was left out or changed, and what to declare next."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Unpack
 
-from dpmf_core.api.loading import Source, address_given, facts_apart, load_quietly
+from dpmf_core.api.loading import Source, declared_facts, load_quietly
+from dpmf_core.api.names import ColumnNames, Missing
 from dpmf_core.api.options import FactOptions
 from dpmf_core.data import AnyData, PartitionedRatings
+from dpmf_core.data.addresses import address_of
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.partitioned import ItemCounts
@@ -78,9 +80,9 @@ def check(
     data: Source,
     *,
     bounds: Bounds | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     outside: Outside | None = None,
-    missing: float | Sequence[float] | None = None,
+    missing: Missing = None,
     **facts: Unpack[FactOptions],
 ) -> DataCheck:
     """Read data and report what was left out, changed, recognised and assumed.
@@ -120,15 +122,11 @@ def check(
     No problem found.
     These data leave no guarantee conditional.
     """
-    given_facts = {
-        "bounds": bounds,
-        "columns": columns,
-        "outside": outside,
-        "missing": missing,
-    }
-    declared, _ = facts_apart({**given_facts, **facts})
+    declared = declared_facts(
+        columns, {"bounds": bounds, "outside": outside, "missing": missing, **facts}
+    )
     if isinstance(data, str | Path):
-        return check_address(address_given(data, declared))
+        return check_address(address_of(str(data), declared))
     return _of_data(load_quietly(data, declared))
 
 

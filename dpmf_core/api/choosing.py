@@ -1,35 +1,34 @@
 """`dpmf.choose`: a private algorithm and an epsilon for a data set, from Python."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import pandas as pd
 
 from dpmf_core.api.loading import Source, data_of, facts_apart
+from dpmf_core.api.names import ColumnNames, Missing
 from dpmf_core.api.options import TableOptions
-from dpmf_core.api.training import measured_run, one_run
+from dpmf_core.api.training import one_run
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data import AnyData
 from dpmf_core.data.addresses import file_of
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
-from dpmf_core.data.ratings import Shape
 from dpmf_core.data.report import Outside
 from dpmf_core.data.samples import Samples
-from dpmf_core.privacy.accounts import Account, account_of
+from dpmf_core.privacy.accounts import Account, LedgerFile, account_of
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.record import Summary, summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.choosing import asking, finding_documents
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
+from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.finding import Finding
-from dpmf_core.runs.tuning.choosing.measured_trainings import USUAL_EPSILON, AnswerStep
+from dpmf_core.runs.tuning.choosing.measured_trainings import USUAL_EPSILON
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.question import FEW
 
@@ -53,7 +52,7 @@ class _Place:
     spec: DataSpec
     own_data: AnyData | None
     data: AnyData | None
-    ledger: str | Path | None
+    ledger: LedgerFile
 
     @property
     def account(self) -> Account | None:
@@ -78,14 +77,12 @@ class _Place:
             own_data = self.own_data
         return summarise(one_run(point.spec, own_data, self.ledger, store).record)
 
-    def step(self, finding: PrivateFinding, measurement: float) -> AnswerStep:
-        """The answer, trained on the data and measured."""
-        work = finding.work(self.spec, measurement)
+    def measured(self, finding: PrivateFinding, measurement: float) -> PrivateFinding:
+        """The finding once its answer is trained on the data and measured."""
+        spec = finding.work(self.spec, measurement).spec
         with contextlib.closing(Store()) as store:
-            run = measured_run(
-                work.spec, self.own_data, self.ledger, store, work.epsilon
-            )
-        return AnswerStep.of(run, finding.epsilon)
+            run = one_run(spec, self.own_data, self.ledger, store, measurement)
+        return finding.with_step(run)
 
     def price(
         self, finding: PrivateFinding, epsilon: float, measurement: float
@@ -93,9 +90,7 @@ class _Place:
         """The total of the account after a measured training, before it is made."""
         account = self.account
         assert account is not None  # private data
-        with contextlib.ExitStack() as stack:
-            if self.own_data is not None:
-                stack.enter_context(lent(self.spec.id, self.own_data))
+        with lent(self.spec.id, self.own_data):
             charges = finding.work(self.spec, measurement, epsilon).charges
         return account.after(charges).epsilon
 
@@ -213,9 +208,7 @@ class Choice:
         BadInput
             If the data are public, or a budget does not allow it; then nothing was drawn.
         """
-        finding = self._private_finding
-        step = self._place.step(finding, epsilon)
-        return self._with(replace(finding, steps=(*finding.steps, step)))
+        return self._with(self._place.measured(self._private_finding, epsilon))
 
     def double(self, epsilon: float = USUAL_EPSILON) -> "Choice":
         """Train and measure the answer at twice its epsilon.
@@ -276,10 +269,10 @@ def choose(
     seed: int = 0,
     every: bool = False,
     bounds: Bounds | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     outside: Outside | None = None,
-    missing: float | Sequence[float] | None = None,
-    ledger: str | Path | None = None,
+    missing: Missing = None,
+    ledger: LedgerFile = None,
     **facts: Unpack[TableOptions],
 ) -> Choice:
     """Choose a proven private algorithm and an epsilon for a data set.
@@ -348,13 +341,15 @@ def choose(
     >>> choice.algorithm, choice.epsilon
     ('spectral', 2.0)
     """
-    given_facts = {
-        "bounds": bounds,
-        "columns": columns,
-        "outside": outside,
-        "missing": missing,
-    }
-    declared_facts, rest = facts_apart({**given_facts, **facts})
+    declared_facts, rest = facts_apart(
+        {
+            "bounds": bounds,
+            "columns": columns,
+            "outside": outside,
+            "missing": missing,
+            **facts,
+        }
+    )
     if rest:
         raise BadInput(
             f"choose has no argument {', '.join(map(repr, rest))}. Leave it out."
@@ -371,41 +366,26 @@ def choose(
         "every": every,
     }
     if isinstance(data, str) and is_declared(data):
-        return _of_declared(data, options, ledger)
+        place = _Place(DataSpec(id=data), None, None, ledger)
+        declared = DeclaredShape.parse(data)
+        return Choice(asking.finding_of(data, declared, options, place.compute), place)
     opened, own_data, choices = data_of(data, declared_facts, ["spectral"], {})
     if isinstance(opened, Samples):
         raise BadInput(f"choose needs ratings; these data hold {opened.unit}s.")
     place = _Place(DataSpec(id=choices["dataset"]), own_data, opened, ledger)
     title = place.spec.id
+    asked: Any = opened
     if not opened.public:
-        title = file_of(place.spec.id)
-    about = {"title": title, "path": title, "assumptions": opened.assumptions}
-    if opened.public:
-        return Choice(_public(place, opened.shape, options, about), place)
-    declared = DeclaredShape.of(opened.shape, each, step)
-    finding = asking.private_finding(declared, options, place.compute, **about)
-    return Choice(asking.with_account(finding, place.account), place)
-
-
-def _of_declared(
-    data: str, options: dict[str, Any], ledger: str | Path | None
-) -> Choice:
-    """The answer for a declared shape, without data."""
-    declared = DeclaredShape.parse(data)
-    place = _Place(DataSpec(id=declared.id), None, None, ledger)
-    title = "data of a declared shape"
-    return Choice(
-        asking.private_finding(declared, options, place.compute, title=title, path=""),
-        place,
-    )
-
-
-def _public(
-    place: _Place, shape: Shape, options: dict[str, Any], about: dict[str, Any]
-) -> Finding:
-    with contextlib.ExitStack() as stack:
-        if place.own_data is not None:
-            stack.enter_context(lent(place.spec.id, place.own_data))
-        return asking.public_finding(
-            place.spec.id, shape, options, place.compute, **about
+        title = file_of(title)
+        asked = DeclaredShape.of(opened.shape, each, step)
+    with lent(place.spec.id, own_data):
+        finding = asking.finding_of(
+            place.spec.id,
+            asked,
+            options,
+            place.compute,
+            title=title,
+            path=title,
+            assumptions=opened.assumptions,
         )
+    return Choice(asking.with_account(finding, place.account), place)

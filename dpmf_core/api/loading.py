@@ -10,6 +10,7 @@ import pandas as pd
 from scipy.sparse import sparray, spmatrix
 
 from dpmf_core import algorithms
+from dpmf_core.api.names import ColumnNames, Missing
 from dpmf_core.api.options import FactOptions
 from dpmf_core.base.errors import BadInput as BadInput
 from dpmf_core.base.errors import RowsChanged, closest, warn_of_rows
@@ -24,7 +25,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Outside, Report
 from dpmf_core.data.samples import Samples, is_sparse
 from dpmf_core.privacy import Budget, accounts
-from dpmf_core.privacy.accounts import Account
+from dpmf_core.privacy.accounts import Account, LedgerFile
 
 Facts = dict[str, Any]  # of data, by their names in `FACTS`
 OF_TABLES = {"bounds", "outside", "missing", *ROLE_NAMES}  # facts of tables in memory
@@ -46,9 +47,9 @@ def load(
     *,
     bounds: Bounds | None = None,
     public: bool = False,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     outside: Outside | None = None,
-    missing: float | Sequence[float] | None = None,
+    missing: Missing = None,
     **facts: Unpack[FactOptions],
 ) -> AnyData:
     """Load ratings, documents or images.
@@ -99,13 +100,18 @@ def load(
     >>> ratings.n_items, ratings.bounds
     (200, (0.5, 5.0))
     """
-    declared = _together(
-        columns, bounds=bounds, outside=outside, missing=missing, **facts
+    declared = declared_facts(
+        columns, {"bounds": bounds, "outside": outside, "missing": missing, **facts}
     )
+    return _loaded(data, declared, public)
+
+
+def _loaded(data: Source, declared: Facts, public: bool = False) -> AnyData:
+    """`load` with the declared facts. Raises BadInput."""
     if frames.is_table(data):
         return _of_table(data, declared, public)
     if isinstance(data, str | Path) and not public:
-        address = address_given(data, declared)
+        address = address_of(str(data), declared)
         data_of_file: AnyData = catalogue().load(address)
         if not isinstance(data_of_file, PartitionedRatings):
             _warn_of_changes(address, data_of_file.report)
@@ -125,12 +131,12 @@ def load(
 
 def account(
     data: Source,
-    ledger: str | Path | None = None,
+    ledger: LedgerFile = None,
     *,
     bounds: Bounds | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     outside: Outside | None = None,
-    missing: float | Sequence[float] | None = None,
+    missing: Missing = None,
     **facts: Unpack[FactOptions],
 ) -> Account:
     """Open the account of private data, which composes everything drawn from them.
@@ -172,9 +178,10 @@ def account(
     >>> dpmf.account(frame, "my.ledger", bounds=(1, 5)).total.epsilon
     0.0
     """
-    dataset = load(
-        data, bounds=bounds, columns=columns, outside=outside, missing=missing, **facts
+    declared = declared_facts(
+        columns, {"bounds": bounds, "outside": outside, "missing": missing, **facts}
     )
+    dataset = _loaded(data, declared)
     in_hand = not isinstance(data, str | Path)
     lasting = in_hand or not is_own(str(data))
     own_account = accounts.account_of(dataset, ledger, lasting, in_hand=in_hand)
@@ -215,7 +222,7 @@ def data_of(
     )
     items = choices.get("item_features")
     if isinstance(data, str | Path):
-        address = address_given(data, facts)
+        address = address_of(str(data), facts)
         if isinstance(items, pd.DataFrame):
             raise BadInput(
                 "An item table can be passed only with ratings in memory. For a file give its path:"
@@ -228,7 +235,7 @@ def data_of(
             data, facts, public=False, holds_ratings=holds_ratings
         )
     else:
-        dataset = load(data, **facts)
+        dataset = _loaded(data, facts)
     choices = {**choices, "dataset": dataset.name}
     if isinstance(items, pd.DataFrame):
         dataset = frames.with_item_table(dataset, items)
@@ -240,7 +247,7 @@ def load_quietly(data: Source, facts: Facts) -> AnyData:
     """Data in memory, without a warning of changed rows. Raises BadInput."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RowsChanged)
-        return load(data, **facts)
+        return _loaded(data, facts)
 
 
 def facts_apart(choices: Mapping[str, Any]) -> tuple[Facts, dict[str, Any]]:
@@ -250,10 +257,10 @@ def facts_apart(choices: Mapping[str, Any]) -> tuple[Facts, dict[str, Any]]:
     """
     facts = {name: choice for name, choice in choices.items() if name in FACTS}
     others = {name: choice for name, choice in choices.items() if name not in facts}
-    return _together(others.pop("columns", None), **facts), others
+    return declared_facts(others.pop("columns", None), facts), others
 
 
-def _together(columns: Mapping[str, str] | None, **facts: Any) -> Facts:
+def declared_facts(columns: ColumnNames, facts: Mapping[str, Any]) -> Facts:
     """The declared facts, with a column for each role. Raises BadInput on a role with two."""
     declared = {name: fact for name, fact in facts.items() if fact is not None}
     for role, column in (columns or {}).items():
@@ -307,8 +314,3 @@ def _warn_of_changes(address: str, report: Report | None) -> None:
         line = report.line(address, program())
     if line:
         warn_of_rows(line)
-
-
-def address_given(data: str | Path, facts: Facts) -> str:
-    """A catalogue id, or a path with its facts. Raises BadInput."""
-    return address_of(str(data), facts)

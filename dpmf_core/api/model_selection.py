@@ -125,7 +125,7 @@ def privacy_price(estimator: Any, X: Any, y: Any = None, *, cv: Any = None) -> T
         charges.append(
             max(
                 (_charge(candidate, X, y) for candidate in candidates),
-                key=lambda it: it.epsilon or 0.0,
+                key=lambda charge: charge.epsilon or 0.0,
             )
         )
     return total(charges)

@@ -144,15 +144,9 @@ class _RatingsEstimator(RegressorMixin, Releasing):  # type: ignore[misc]  # sci
 
     def __getstate__(self) -> dict[str, Any]:
         """The state of `Releasing`, after a warning of private ratings."""
-        if not hasattr(self, "run_"):
-            training = None
-        else:
-            training = self.run_._training
-        if (
-            training is not None
-            and training.data is not None
-            and not training.data.public
-        ):
+        training = self.run_._training if hasattr(self, "run_") else None
+        own_data = None if training is None else training.data
+        if own_data is not None and not own_data.public:
             warnings.warn(HELD_RATINGS, HoldsPrivateRatings, stacklevel=2)
         return super().__getstate__()
 

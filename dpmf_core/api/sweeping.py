@@ -1,17 +1,21 @@
 """Sweeps from Python: many runs, their table and their medians."""
 
 import contextlib
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 import pandas as pd
 
 from dpmf_core.api.loading import Source, data_of, facts_apart
-from dpmf_core.api.names import NoiseName, RelationName, SplitChoice
+from dpmf_core.api.names import (
+    ColumnNames,
+    Missing,
+    NoiseName,
+    RelationName,
+    SplitChoice,
+)
 from dpmf_core.api.options import SweepOptions
 from dpmf_core.api.signatures import with_options
 from dpmf_core.api.training import one_run, training_of
@@ -20,16 +24,17 @@ from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.report import Outside
+from dpmf_core.privacy.accounts import LedgerFile
 from dpmf_core.runs import data_access, notebook_views
 from dpmf_core.runs.conclusions import conclusions_of
-from dpmf_core.runs.draws import Draws, Judgement
+from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.filters import filtered
-from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.noisy_errors import Score, release
 from dpmf_core.runs.specification import with_delta
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import Method as Method
-from dpmf_core.runs.sweep import Sweep, rows
+from dpmf_core.runs.sweep import Sweep, as_grid, rows
 from dpmf_core.runs.trained_model import TrainedModel, model_of
 
 if TYPE_CHECKING:
@@ -146,7 +151,7 @@ class Swept:
             raise BadInput(
                 f"No run of this sweep has the figure '{metric}'. Choose another one."
             )
-        return pd.DataFrame(
+        table = pd.DataFrame(
             {
                 "method": one.label,
                 "epsilon": one.epsilon,
@@ -155,21 +160,11 @@ class Swept:
                 "low": one.low,
                 "high": one.high,
                 "draws": len(one.draws),
-                "kept": _share_kept(judgement, one),
+                "kept": judgement.shown_share(one),
             }
             for one in judgement.measured
         )
-
-
-def _share_kept(judgement: Judgement, one: Measured) -> float:
-    """The share that a method keeps; nan where it is undefined, and on private data."""
-    if judgement.table.is_public:
-        share = judgement.share(one)
-    else:
-        share = None
-    if share is None:
-        return math.nan
-    return share
+        return table.astype({"kept": float})
 
 
 @with_options("algorithm", "epsilon", "seed")
@@ -185,10 +180,10 @@ def sweep(
     split: SplitChoice = "random",
     relation: RelationName = "add-remove",
     noise: NoiseName = "continuous",
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     outside: Outside | None = None,
-    missing: float | Sequence[float] | None = None,
-    ledger: str | Path | None = None,
+    missing: Missing = None,
+    ledger: LedgerFile = None,
     noisy_errors: float | None = None,
     **options: Unpack[SweepOptions],
 ) -> Swept:
@@ -270,28 +265,27 @@ def sweep(
             " in memory. Write them to a file first."
         )
     ids = [method.algorithm for method in methods]
-    declared = {
-        "bounds": bounds,
-        "columns": columns,
-        "outside": outside,
-        "missing": missing,
-    }
-    choices = {
-        **options,
-        "epsilon": next(iter(epsilons), None),
-        "delta": delta,
-        "split": split,
-        "relation": relation,
-        "noise": noise,
-    }
-    facts, choices = facts_apart({**declared, **choices})
+    facts, choices = facts_apart(
+        {
+            **options,
+            "epsilon": next(iter(epsilons), None),
+            "delta": delta,
+            "bounds": bounds,
+            "split": split,
+            "relation": relation,
+            "noise": noise,
+            "columns": columns,
+            "outside": outside,
+            "missing": missing,
+        }
+    )
     dataset, own_data, choices = data_of(data, facts, ids, choices)
     spec = Sweep.of(
         with_delta(choices, ids, dataset.shape.n_units),
         methods=methods,
         epsilons=epsilons,
         seeds=tuple(seeds),
-        grid={name: _values(name, values) for name, values in (grid or {}).items()},
+        grid=as_grid(grid or {}),
     )
     points = _points(spec, own_data)
     with contextlib.closing(Store()) as store:
@@ -325,15 +319,6 @@ def _methods(algorithms: Algorithms) -> tuple[Method, ...]:
         else algorithm
         for algorithm in algorithms
     )
-
-
-def _values(name: str, values: Any) -> tuple[Any, ...]:
-    if isinstance(values, str) or not isinstance(values, Iterable):
-        raise BadInput(
-            f"The grid must hold a list of values for '{name}', e.g. {{'rank': [2, 4]}}. Got"
-            f" {values!r}."
-        )
-    return tuple(values)
 
 
 def _points(spec: Sweep, own_data: AnyData | None) -> list[Point]:

@@ -1,14 +1,19 @@
 """Training from Python: `fit` with plain arguments."""
 
 import contextlib
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Any, Unpack
 
 import pandas as pd
 
 from dpmf_core.api.loading import Source, data_of, facts_apart
-from dpmf_core.api.names import NoiseName, RelationName, SplitChoice
+from dpmf_core.api.names import (
+    ColumnNames,
+    Missing,
+    NoiseName,
+    RelationName,
+    SplitChoice,
+)
 from dpmf_core.api.options import RunOptions
 from dpmf_core.api.signatures import with_options
 from dpmf_core.base.errors import BadInput
@@ -17,17 +22,14 @@ from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.report import Outside
-from dpmf_core.runs import execution, notebook_views
-from dpmf_core.runs.measured_fall import (
-    check_epsilon,
-    require_affordable,
-    with_measurement,
-)
+from dpmf_core.privacy.accounts import LedgerFile
+from dpmf_core.runs import notebook_views
+from dpmf_core.runs.measured_fall import check_epsilon
 from dpmf_core.runs.notebook_views import plot as plot
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, with_delta
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.stored_charges import enter_stored
+from dpmf_core.runs.stored_charges import stored_or_computed
 from dpmf_core.runs.trained_model import TrainedModel as TrainedModel
 from dpmf_core.runs.trained_model import Training, model_of
 from dpmf_core.runs.trained_model import load_model as load_model
@@ -48,11 +50,11 @@ def fit(
     relation: RelationName = "add-remove",
     noise: NoiseName = "continuous",
     parameters: Mapping[str, Any] | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     outside: Outside | None = None,
-    missing: float | Sequence[float] | None = None,
+    missing: Missing = None,
     keep: bool = True,
-    ledger: str | Path | None = None,
+    ledger: LedgerFile = None,
     spread: bool | str = False,
     measure: float | None = None,
     **options: Unpack[RunOptions],
@@ -156,10 +158,7 @@ def fit(
     spec, own_data = run_on(data, algorithm, choices)
     stored = contextlib.closing(Store()) if keep else contextlib.nullcontext()
     with _spread_over(data, algorithm, spread), stored as store:
-        if measure is None:
-            run = one_run(spec, own_data, ledger, store)
-        else:
-            run = measured_run(spec, own_data, ledger, store, measure)
+        run = one_run(spec, own_data, ledger, store, measure)
         return model_of(run, training_of(own_data))
 
 
@@ -217,37 +216,12 @@ def _spread_over(
 def one_run(
     spec: RunSpec,
     own_data: AnyData | None,
-    ledger: str | Path | None,
+    ledger: LedgerFile,
     store: Store | None,
+    measure: float | None = None,
 ) -> Run:
-    """One run, from the store or computed; runs on the catalogue's data are stored by default."""
-    if own_data is not None or store is None:
-        return execution.run(spec, input_data=own_data, ledger=ledger)
-    run = store.whole(spec)
-    if run is None:
-        run = execution.run(spec, ledger=ledger)
-        store.put(run)
-    else:
-        enter_stored(run.record, ledger)
-    return run
-
-
-def measured_run(
-    spec: RunSpec,
-    own_data: AnyData | None,
-    ledger: str | Path | None,
-    store: Store | None,
-    epsilon: float,
-) -> Run:
-    """`one_run` with its measurement, which is refused before the run if it cannot be made."""
-    in_hand = own_data is not None
-    with contextlib.ExitStack() as stack:
-        if own_data is not None:
-            stack.enter_context(lent(spec.data.id, own_data))
-        if in_hand or store is None or store.whole(spec) is None:
-            require_affordable(spec, epsilon, ledger, in_hand=in_hand)
-        run = one_run(spec, own_data, ledger, store)
-        with_fall = with_measurement(run, epsilon, ledger, in_hand=in_hand)
-    if store is not None and not in_hand and with_fall is not run:
-        store.put(with_fall)
-    return with_fall
+    """One run, with its measurement if one is asked for. Runs on data in memory are not stored."""
+    if own_data is not None:
+        store = None
+    with lent(spec.data.id, own_data):
+        return stored_or_computed(spec, store, measure, ledger, own_data)

@@ -3,13 +3,18 @@
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, Unpack
 
 import pandas as pd
 
 from dpmf_core.api.loading import Source
-from dpmf_core.api.names import NoiseName, RelationName, SplitChoice
+from dpmf_core.api.names import (
+    ColumnNames,
+    Missing,
+    NoiseName,
+    RelationName,
+    SplitChoice,
+)
 from dpmf_core.api.options import SweepOptions
 from dpmf_core.api.training import one_run, run_on
 from dpmf_core.base.errors import BadInput
@@ -17,18 +22,15 @@ from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import lent
 from dpmf_core.data.frames import Bounds
 from dpmf_core.data.report import Outside
+from dpmf_core.jobs.job import Job, Task
+from dpmf_core.privacy.accounts import LedgerFile
 from dpmf_core.runs.data_access import open_anywhere
-from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.runs.store import Store
+from dpmf_core.runs.sweep import as_grid
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search import Search
-from dpmf_core.runs.tuning.search_outcome import (
-    SearchResult,
-    best_of,
-    search_spec,
-    selection_text,
-)
+from dpmf_core.runs.tuning.search_outcome import SearchResult, search_spec
 from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
 
 VaryRange = tuple[float, float] | tuple[float, float, Literal["log"]] | None
@@ -59,9 +61,7 @@ class Tuning:
     outcome: SearchResult | SelectionResult
 
     def __str__(self) -> str:
-        if isinstance(self.outcome, SearchResult):
-            return str(self.outcome)
-        return selection_text(self.outcome)
+        return str(self.outcome)
 
     def __repr__(self) -> str:
         return f"<Tuning: {self.parameters}>"
@@ -69,34 +69,24 @@ class Tuning:
     @property
     def parameters(self) -> dict[str, Value]:
         """The best parameters, for `fit(..., parameters=...)`; empty if no trial was drawn."""
-        if isinstance(self.outcome, SearchResult):
-            return self.outcome.best.place
-        return dict(self.outcome.winner)
+        return self.outcome.winner
 
     @property
     def score(self) -> float | None:
         """The best validation error; of a private selection with noise."""
-        if isinstance(self.outcome, SearchResult):
-            return self.outcome.best.score
         return self.outcome.score
 
     @property
     def epsilon(self) -> float | None:
         """The epsilon of a whole private selection; None for an open search, which has none."""
-        if isinstance(self.outcome, SearchResult):
-            return None
         return self.outcome.epsilon
 
     def frame(self) -> pd.DataFrame:
         """One row per trial, or the only one that a private selection shows."""
-        if isinstance(self.outcome, SearchResult):
-            return self.outcome.frame()
-        return pd.DataFrame([{"score": self.outcome.score, **self.outcome.winner}])
+        return pd.DataFrame(self.outcome.rows)
 
     def to_dict(self) -> dict[str, Any]:
         """The result as JSON has it: what `dpmf tune --json` prints."""
-        if isinstance(self.outcome, SearchResult):
-            return self.outcome.to_dict()
         return self.outcome.export()
 
 
@@ -118,10 +108,10 @@ def tune(
     relation: RelationName = "add-remove",
     noise: NoiseName = "continuous",
     parameters: Mapping[str, Any] | None = None,
-    columns: Mapping[str, str] | None = None,
+    columns: ColumnNames = None,
     outside: Outside | None = None,
-    missing: float | Sequence[float] | None = None,
-    ledger: str | Path | None = None,
+    missing: Missing = None,
+    ledger: LedgerFile = None,
     **options: Unpack[SweepOptions],
 ) -> Tuning:
     """Search over parameters by validation ratings, and test the best.
@@ -218,15 +208,17 @@ def tune(
         "outside": outside,
         "missing": missing,
     }
+    if bool(grid) == bool(vary):
+        raise BadInput(
+            "tune needs either a grid, as in grid={'rank': [2, 4]}, or parameters for a sampler, as"
+            " in vary=['rank']."
+        )
     run, own_data = run_on(data, algorithm, choices)
-    at_hand = (
-        contextlib.nullcontext() if own_data is None else lent(run.data.id, own_data)
-    )
-    with at_hand, contextlib.closing(Store()) as store:
+    with lent(run.data.id, own_data), contextlib.closing(Store()) as store:
         spec = search_spec(
             run,
             open_anywhere(run.data).shape,
-            grid=_grid(grid, vary),
+            grid=as_grid(grid or {}),
             ranges=_ranges(vary),
             draws=1 if private_selection else draws or 3,
             prune=False,  # a run in this process is over when its error by step is known
@@ -236,26 +228,6 @@ def tune(
         return Tuning(
             _selected(spec, private_selection, trials, score_noise, own_data, ledger)
         )
-
-
-def _grid(
-    grid: Mapping[str, Sequence[Value]] | None, vary: Ranges
-) -> dict[str, tuple[Value, ...]]:
-    """The values of a grid. Raises BadInput unless there is either a grid or ranges."""
-    if bool(grid) == bool(vary):
-        raise BadInput(
-            "tune needs either a grid, as in grid={'rank': [2, 4]}, or parameters for a sampler, as"
-            " in vary=['rank']."
-        )
-    values = dict[str, tuple[Value, ...]]()
-    for name, choices in (grid or {}).items():
-        if isinstance(choices, str) or not isinstance(choices, Iterable):
-            raise BadInput(
-                f"The grid must hold a list of values for '{name}', e.g. {{'rank': [2, 4]}}. Got"
-                f" {choices!r}."
-            )
-        values[name] = tuple(choices)
-    return values
 
 
 def _ranges(vary: Ranges) -> dict[str, Interval | None]:
@@ -294,58 +266,28 @@ def _interval(name: str, ends: Any) -> Interval:
 
 
 @dataclass(frozen=True)
-class _FinishedJob:
-    """A run of a trial that is over, with the interface of `dpmf_core.jobs.Job`."""
-
-    run: Run | None
-    problem: BadInput | None = None
-    progress: None = None
-
-    @property
-    def state(self) -> Literal["done", "failed"]:
-        if self.run is None:
-            return "failed"
-        return "done"
-
-    @property
-    def bad_input(self) -> bool:
-        return self.problem is not None
-
-    @property
-    def error(self) -> str | None:
-        if self.problem is None:
-            return None
-        return str(self.problem)
-
-    def result(self, timeout: float | None = None) -> Run:
-        if self.run is None:
-            raise self.problem or BadInput("The run failed.")
-        return self.run
-
-
-@dataclass(frozen=True)
 class _Bench:
     """Computes the runs of trials in this process, one after the other."""
 
     own_data: AnyData | None
-    ledger: str | Path | None
+    ledger: LedgerFile
     store: Store
 
-    def submit(self, spec: RunSpec, priority: int = 0) -> _FinishedJob:
+    def submit(self, spec: RunSpec, priority: int = 0) -> Job:
+        """A handle on the run, which is over."""
+        task = Task("", spec)
         try:
-            return _FinishedJob(one_run(spec, self.own_data, self.ledger, self.store))
+            task.settle(one_run(spec, self.own_data, self.ledger, self.store))
         except BadInput as problem:
-            return _FinishedJob(None, problem)
+            task.settle(problem)
+        return Job(self, task)
 
 
 def _searched(spec: TuneSpec, trials: int, bench: _Bench) -> SearchResult:
     search = Search(spec, trials, bench, width=1, in_hand=bench.own_data is not None)
     while search.advance():
         pass
-    fresh = spec.fresh(best_of(search).place)
-    return SearchResult.of(
-        search, {name: bench.submit(one).result() for name, one in fresh.items()}
-    )
+    return SearchResult.of(search)
 
 
 def _selected(
@@ -354,7 +296,7 @@ def _selected(
     trials: float,
     score_noise: float,
     own_data: AnyData | None,
-    ledger: str | Path | None,
+    ledger: LedgerFile,
 ) -> SelectionResult:
     """The private selection. Raises BadInput for private data that no id or path finds."""
     if own_data is not None and not own_data.public:
@@ -368,4 +310,4 @@ def _selected(
         trials=trials,
         score_noise=score_noise,
     )
-    return selection.measure(ledger=None if ledger is None else str(ledger))
+    return selection.measure(ledger=ledger)

@@ -87,4 +87,4 @@ def tell(data_id: str) -> None:
     account = account_of(data_id)
     if account is not None:
         figure = in_words(account.total, account.budget)
-        click.echo(f"{figure} `spent` shows its parts.", err=True)
+        output.note(f"{figure} `spent` shows its parts.")

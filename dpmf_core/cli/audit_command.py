@@ -1,11 +1,9 @@
 """`audit`: attacks on proofs."""
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
 import click
-from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
@@ -114,13 +112,7 @@ def audit(
         _all(options, out, as_json)
         return
     parameters = typed_parameters(algorithm_of(algorithm), pairs(param, "--param"))
-    with tqdm(
-        total=options["runs"],
-        unit="run",
-        file=sys.stderr,
-        disable=None,
-        leave=False,
-    ) as bar:
+    with output.progress_bar(total=options["runs"], unit="run", leave=False) as bar:
         options |= {
             "parameters": parameters,
             "tell": lambda count, _: bar.update(count - bar.n),

@@ -15,7 +15,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent, write_whole
 from dpmf_core.cli import account_commands, output
 from dpmf_core.cli.data_options import on_data
-from dpmf_core.cli.run_commands import finish, measured, stored_or_computed
+from dpmf_core.cli.run_commands import finish, measured, with_bar
 from dpmf_core.cli.shared_options import (
     Decorator,
     Options,
@@ -34,14 +34,14 @@ from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measured_fall import check_epsilon
 from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.planning import account_of
-from dpmf_core.runs.record import Summary, summarise
+from dpmf_core.runs.record import summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.tuning.choosing import asking, measured_wording
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape, is_declared
+from dpmf_core.runs.stored_charges import stored_or_computed
+from dpmf_core.runs.tuning.choosing import asking, measured_trainings
+from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
-from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import (
     PrivateFinding,
     among_the_best,
@@ -180,43 +180,32 @@ def _finding(
     dataset: str, each: float | None, step: float | None, options: dict[str, Any]
 ) -> Finding:
     """The answer for public data, or for the declared shape of private ones."""
-    compute = _Computing()
     start = program.start()
     if is_declared(dataset):
         declared = DeclaredShape.parse(dataset)
-        title = "data of a declared shape"
-        return asking.private_finding(
-            declared,
-            options,
-            compute,
-            title=title,
-            path="",
-            program=start,
+        return asking.finding_of(
+            dataset, declared, options, _Computing(), program=start
         )
     data = data_access.open_anywhere(DataSpec(id=dataset))
     if isinstance(data, Samples):
         raise BadInput(
             f"choose needs ratings; {file_of(dataset)} holds {data.unit}s. Choose another data set."
         )
-    if data.public:
-        return asking.public_finding(
-            dataset,
-            data.shape,
-            options,
-            compute,
-            title=dataset,
-            path=dataset,
-            assumptions=data.assumptions,
-            program=start,
-        )
-    declared = DeclaredShape.of(data.shape, each, step)
-    click.echo(f"Your ratings are not used: the range is of {declared.id}.", err=True)
-    return asking.private_finding(
-        declared,
+    asked: Any = data
+    title = dataset
+    path = dataset
+    if not data.public:
+        asked = DeclaredShape.of(data.shape, each, step)
+        title = file_of(dataset)
+        path = _from_anywhere(dataset)
+        output.note(f"Your ratings are not used: the range is of {asked.id}.")
+    return asking.finding_of(
+        dataset,
+        asked,
         options,
-        compute,
-        title=file_of(dataset),
-        path=_from_anywhere(dataset),
+        _Computing(),
+        title=title,
+        path=path,
         assumptions=data.assumptions,
         program=start,
     )
@@ -259,7 +248,7 @@ def _measured(
         )
     if not finding.path:
         raise BadInput("--measure needs the data; a declared shape has none.")
-    finding = _with_step(finding, data, measurement)
+    finding = _trained(finding, data, measurement)
     for _ in range(doublings):
         if 2 * finding.epsilon > LARGEST_SPEND:
             break
@@ -267,18 +256,17 @@ def _measured(
         if ask_first and not click.confirm("Train and measure it?", err=True):
             break
         doubled = asking.with_spend(finding, 2 * finding.epsilon, _Computing())
-        finding = _with_step(doubled, data, measurement)
+        finding = _trained(doubled, data, measurement)
     return finding
 
 
-def _with_step(
+def _trained(
     finding: PrivateFinding, data: DataSpec, measurement: float
 ) -> PrivateFinding:
-    work = finding.work(data, measurement)
+    spec = finding.work(data, measurement).spec
     with contextlib.closing(Store()) as store:
-        run = stored_or_computed(work.spec, store, work.epsilon)
-    step = AnswerStep.of(run, finding.epsilon)
-    return replace(finding, steps=(*finding.steps, step))
+        run = stored_or_computed(spec, store, measurement, compute=with_bar)
+    return finding.with_step(run)
 
 
 def _tell_price(finding: PrivateFinding, data: DataSpec, measurement: float) -> None:
@@ -288,9 +276,9 @@ def _tell_price(finding: PrivateFinding, data: DataSpec, measurement: float) -> 
     assert last is not None and account is not None  # private data that were measured
     epsilon = 2 * finding.epsilon
     after = account.after(finding.work(data, measurement, epsilon).charges)
-    click.echo(last.fall.headline, err=True)
+    output.note(last.fall.headline)
     total = epsilon_text(after.epsilon, 3)
-    click.echo(measured_wording.next_words(finding.epsilon, total), err=True)
+    output.note(measured_trainings.next_words(finding.epsilon, total))
 
 
 class _Computing:
@@ -300,30 +288,27 @@ class _Computing:
     """
 
     def __init__(self) -> None:
-        self._summaries = dict[str, Summary]()
+        self._asked = set[str]()
 
     def __call__(self, points: Sequence[Point]) -> Draws:
-        new = [point for point in points if point.key not in self._summaries]
-        if self._summaries:
+        new = [point for point in points if point.key not in self._asked]
+        if self._asked:
             names = dict.fromkeys(
                 point.label for point in new if point.epsilon is not None
             )
-            click.echo(f"More draws of {names_text(list(names))}.", err=True)
-        self._take_known(new)
-        runs, failures = finish(
-            point for point in new if point.key not in self._summaries
-        )
+            output.note(f"More draws of {names_text(list(names))}.")
+        self._asked |= {point.key for point in new}
+        with contextlib.closing(Store()) as store:
+            known = store.find_all([point.spec for point in points])
+        by_point = list(zip(points, known, strict=True))
+        runs, failures = finish(point for point, summary in by_point if summary is None)
         if failures:
             raise failures[0]
-        self._summaries |= {key: summarise(run.record) for key, run in runs.items()}
-        return Draws.of(points, [self._summaries[point.key] for point in points])
-
-    def _take_known(self, points: Sequence[Point]) -> None:
-        with contextlib.closing(Store()) as store:
-            summaries = store.find_all([point.spec for point in points])
-        for point, summary in zip(points, summaries, strict=True):
-            if summary is not None:
-                self._summaries[point.key] = summary
+        summaries = [
+            summarise(runs[point.key].record) if summary is None else summary
+            for point, summary in by_point
+        ]
+        return Draws.of(points, summaries)
 
 
 def _from_anywhere(dataset: str) -> str:

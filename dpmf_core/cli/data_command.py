@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.registry import find
@@ -70,9 +69,8 @@ def fetch(data_id: str, accept_licence: bool, as_json: bool) -> None:
     """Download a data set from its official source, after its licence, with a checksum test."""
     entry = find(_entries(), data_id, "data set")
     if not accept_licence and sys.stdin.isatty() and sys.stderr.isatty():
-        click.echo(
-            f"{entry.title}, {entry.size_mb:g} MB\n{entry.licence}\n{entry.citation}\n{entry.home}",
-            err=True,
+        output.note(
+            f"{entry.title}, {entry.size_mb:g} MB\n{entry.licence}\n{entry.citation}\n{entry.home}"
         )
         accept_licence = click.confirm("Do you accept these terms?", err=True)
     catalogue().fetch(
@@ -144,16 +142,11 @@ def _import_partitions(
 ) -> Any:
     """Import with a progress bar for each stage."""
     with contextlib.ExitStack() as stack:
-        bars: dict[str, tqdm[Any]] = {}
+        bars: dict[str, Any] = {}
 
         def tell(stage: str, count: int, total: int) -> None:
             if stage not in bars:
-                bar = tqdm(
-                    desc=stage,
-                    total=total,
-                    file=sys.stderr,
-                    disable=None,
-                )
+                bar = output.progress_bar(desc=stage, total=total)
                 bars[stage] = stack.enter_context(bar)
             bars[stage].update(count - bars[stage].n)
 

@@ -9,6 +9,7 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.program import program
+from dpmf_core.cli import output
 from dpmf_core.cli.shared_options import Decorator, combined
 from dpmf_core.data.addresses import address_of
 from dpmf_core.data.facts import FACTS, ITEM_TABLE
@@ -112,4 +113,4 @@ def tell_changes(address: str, report: Report | None) -> None:
     else:
         line = report.line(address, program())
     if line:
-        click.echo(line, err=True)
+        output.note(line)

@@ -1,5 +1,6 @@
 """Results as a terminal shows them: JSON, tables, and runs in words. It loads little."""
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -20,6 +21,18 @@ json_option = click.option(
 )
 # colours of a guarantee's status; `click.echo` removes them if the output is not a terminal
 COLOURS = {"PROVEN": "green", "CONDITIONAL": "yellow", "UNPROVEN": "red"}
+
+
+def progress_bar(*parts: Any, disable: bool | None = None, **options: Any) -> Any:
+    """A progress bar on standard error, by default if that is a terminal."""
+    from tqdm import tqdm  # not needed to serve the app
+
+    return tqdm(*parts, file=sys.stderr, disable=disable, **options)
+
+
+def note(words: str) -> None:
+    """Print words on standard error, next to a result."""
+    click.echo(words, err=True)
 
 
 def show(as_json: bool, value: Any, words: str) -> None:

@@ -108,9 +108,7 @@ def run(
     if as_json:
         output.show(as_json, claim_results, "")
     if n_failures := len(claims) - len(claim_results):
-        click.echo(
-            f"{n_failures} of {len(claims)} claims could not be measured.", err=True
-        )
+        output.note(f"{n_failures} of {len(claims)} claims could not be measured.")
         click.get_current_context().exit(1)
 
 

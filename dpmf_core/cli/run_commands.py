@@ -1,7 +1,6 @@
 """`fit` and `sweep`: the commands that compute runs."""
 
 import contextlib
-import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Annotated, Any
 
 import click
 from pydantic import Field
-from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.base.paths import require_parent
@@ -34,12 +32,8 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import execution
 from dpmf_core.runs.conclusions import conclusions_of, share_text
-from dpmf_core.runs.draws import Draws, Judgement
-from dpmf_core.runs.measured_fall import (
-    check_epsilon,
-    require_affordable,
-    with_measurement,
-)
+from dpmf_core.runs.draws import Draws
+from dpmf_core.runs.measured_fall import check_epsilon
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.noisy_errors import release
 from dpmf_core.runs.publishing.privacy_statement import ABOUT, check_about
@@ -48,7 +42,7 @@ from dpmf_core.runs.references import judging_metrics
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.spreadsheet_text import write_csv
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.stored_charges import enter_stored
+from dpmf_core.runs.stored_charges import stored_or_computed
 from dpmf_core.runs.sweep import Method, Sweep, rows, typed_grid, typed_parameters
 
 
@@ -100,12 +94,11 @@ def fit(
             stack.enter_context(partition_sums.spread(options["dataset"], name, spread))
         spec = RunSpec.of(**with_told_delta(choices, [name]), parameters=parameters)
         if kind.needs_item_features and spec.data.item_features == "none":
-            click.echo(
+            output.note(
                 f"{kind.title} learns from ratings alone here. If the data set has a public item"
-                " table, add --item-features public.",
-                err=True,
+                " table, add --item-features public."
             )
-        run = stored_or_computed(spec, Store(), measure)
+        run = stored_or_computed(spec, Store(), measure, compute=with_bar)
     output.show(as_json, run.record.export(), output.run(run.record))
     if folder is not None:
         # loads every algorithm's model
@@ -114,9 +107,8 @@ def fit(
         )
 
         model_folder = save(run, folder, about=facts)
-        click.echo(
-            f"The model is in {model_folder}; MODEL_CARD.md there describes it.",
-            err=True,
+        output.note(
+            f"The model is in {model_folder}; MODEL_CARD.md there describes it."
         )
     if not run.record.public:
         account_commands.tell(spec.data.id)
@@ -140,33 +132,10 @@ def _about_what_is_saved(
     return about
 
 
-def stored_or_computed(spec: RunSpec, store: Store, measure: float | None) -> Run:
-    """The run, from the store or computed and stored, with its measurement at an epsilon."""
-    run = store.whole(spec)
-    if run is not None:
-        enter_stored(run.record)
-    else:
-        if measure is not None:
-            require_affordable(spec, measure)
-        run = _computed(spec, store)
-    if measure is None:
-        return run
-    measured_run = with_measurement(run, measure)
-    if measured_run is not run:
-        store.put(measured_run)
-    return measured_run
-
-
-def _computed(spec: RunSpec, store: Store) -> Run:
-    """The run, computed with a progress bar and stored."""
+def with_bar(spec: RunSpec, **where: Any) -> Run:
+    """The run, computed with a progress bar."""
     name = spec.algorithm
-    with tqdm(
-        desc=name,
-        unit="step",
-        file=sys.stderr,
-        disable=None,
-        leave=False,
-    ) as bar:
+    with output.progress_bar(desc=name, unit="step", leave=False) as bar:
 
         def tell(progress: Progress) -> None:
             if progress.part is None:
@@ -187,9 +156,7 @@ def _computed(spec: RunSpec, store: Store) -> Run:
         with on_compiling(
             lambda: bar.set_description(f"{name}: compiling kernels, once")
         ):
-            run = execution.run(spec, report=tell)
-    store.put(run)
-    return run
+            return execution.run(spec, report=tell, **where)
 
 
 class SweepCommandOptions(Options):
@@ -252,9 +219,7 @@ def sweep(
     ):
         account_commands.tell(data_id)
     if failures:
-        click.echo(
-            f"{len(failures)} of {len(runs) + len(failures)} runs failed.", err=True
-        )
+        output.note(f"{len(failures)} of {len(runs) + len(failures)} runs failed.")
         is_input = all(isinstance(failure, BadInput) for failure in failures)
         click.get_current_context().exit(2 if is_input else 1)
 
@@ -296,12 +261,7 @@ def finish(points: Iterable[Point]) -> tuple[dict[str, Run], list[Exception]]:
     specs = list({point.key: point.spec for point in points}.values())
     runs: dict[str, Run] = {}
     failures: list[Exception] = []
-    bar = tqdm(
-        total=len(specs),
-        unit="run",
-        file=sys.stderr,
-        disable=None,
-    )
+    bar = output.progress_bar(total=len(specs), unit="run")
     try:
         with contextlib.closing(Engine(Store())) as engine, bar:
             for spec, outcome in engine.sweep(specs):
@@ -310,9 +270,7 @@ def finish(points: Iterable[Point]) -> tuple[dict[str, Run], list[Exception]]:
                     runs[spec.model_dump_json()] = outcome
                 else:
                     failures.append(outcome)
-                    click.echo(
-                        f"{spec.algorithm}, seed {spec.seed}: {outcome}", err=True
-                    )
+                    output.note(f"{spec.algorithm}, seed {spec.seed}: {outcome}")
     except KeyboardInterrupt:
         raise Cancelled(
             f"Interrupted. {len(runs)} of {len(specs)} runs are finished and stored; the same"
@@ -327,12 +285,7 @@ def measured(specs: Iterable[Any], unit: str = "") -> Iterator[Any]:
 
     with contextlib.closing(Engine(Store())) as engine:
         jobs = [engine.submit(spec) for spec in specs]
-        for job in tqdm(
-            jobs,
-            unit=unit,
-            file=sys.stderr,
-            disable=None if unit else True,
-        ):
+        for job in output.progress_bar(jobs, unit=unit, disable=not unit or None):
             yield job.result()
 
 
@@ -348,15 +301,19 @@ def _table(table: Draws) -> str:
     ]
     widest = max(judgements, key=lambda judgement: len(judgement.measured))
     main = _main_metric(table)
-    shares = {} if main is None else _shares(table.by(main))
+    shares: dict[tuple[Any, ...], float | None] = {}
+    if main is not None:
+        judged = table.by(main)
+        shares = {_place(one): judged.shown_share(one) for one in judged.measured}
     body = []
     for one in widest.measured:
         place = _place(one)
         grid = ", ".join(f"{name}={value}" for name, value in one.grid.items()) or "-"
-        share = share_text(shares[place]) if place in shares else "-"
+        share = shares.get(place)
+        kept = "-" if share is None else share_text(share)
         values = [output.number(of_metric.get(place), 4) for of_metric in medians]
         body.append(
-            [one.label, grid, epsilon_text(one.epsilon), len(one.draws), *values, share]
+            [one.label, grid, epsilon_text(one.epsilon), len(one.draws), *values, kept]
         )
     titles = [judgement.metric.title for judgement in judgements]
     head = ["algorithm", "parameters", "epsilon", "seeds", *titles, "kept"]
@@ -365,14 +322,6 @@ def _table(table: Draws) -> str:
 
 def _place(one: Measured) -> tuple[Any, ...]:
     return one.label, one.epsilon, tuple(one.grid.items())
-
-
-def _shares(judgement: Judgement) -> dict[tuple[Any, ...], float]:
-    """The share that each method keeps where it is defined; none on private data."""
-    if not judgement.table.is_public:
-        return {}
-    shares = {_place(one): judgement.share(one) for one in judgement.measured}
-    return {place: share for place, share in shares.items() if share is not None}
 
 
 def _titled(point: Point) -> Point:

@@ -181,9 +181,8 @@ def with_told_delta(choices: Choices, algorithm_ids: Iterable[str]) -> Choices:
     n_units = shape_of(choices).n_units
     whole = with_delta(choices, algorithm_ids, n_units)
     if choices.get("delta") is None and whole.get("delta") is not None:
-        click.echo(
+        output.note(
             f"delta = {delta_text(whole['delta'])}, which is 1/(10 n), rounded down, for"
-            f" n = {n_units:,}",
-            err=True,
+            f" n = {n_units:,}"
         )
     return whole

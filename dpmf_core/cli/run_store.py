@@ -31,9 +31,8 @@ def runs(context: click.Context, as_json: bool) -> None:
     store = Store()
     rows = store.rows()
     if n_unreadable := store.count() - len(rows):
-        click.echo(
-            f"{n_unreadable} stored runs cannot be read. `runs check` says why.",
-            err=True,
+        output.note(
+            f"{n_unreadable} stored runs cannot be read. `runs check` says why."
         )
     head = ["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"]
     if rows:
@@ -59,15 +58,11 @@ def _line(row: dict[str, Any]) -> list[Any]:
 
 def whole_key(store: Store, start: str) -> str:
     """The one stored key that begins with `start`."""
-    if start:
-        keys = [key for key in store.run_keys() if key.startswith(start)]
-    else:
-        keys = []
+    keys = [key for key in store.run_keys() if start and key.startswith(start)]
     if len(keys) != 1:
+        what = "No stored run begins"
         if keys:
             what = f"{len(keys)} stored runs begin"
-        else:
-            what = "No stored run begins"
         raise BadInput(f"{what} with the key {start!r}. `{program()} runs` lists them.")
     return str(keys[0])
 
@@ -191,4 +186,4 @@ def report(keys: tuple[str, ...], title: str, out: Path | None) -> None:
     else:
         write_whole(out, page)
         noun = "run" if len(keys) == 1 else "runs"
-        click.echo(f"{out} holds {len(keys)} {noun}.", err=True)
+        output.note(f"{out} holds {len(keys)} {noun}.")

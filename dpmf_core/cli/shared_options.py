@@ -41,7 +41,7 @@ def with_options(model: type[Options]) -> Decorator:
 def combined(*options: Decorator) -> Decorator:
     """One decorator that adds these options in their order."""
     return lambda command: functools.reduce(
-        lambda it, add: add(it), reversed(options), command
+        lambda optioned, add: add(optioned), reversed(options), command
     )
 
 

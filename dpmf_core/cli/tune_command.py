@@ -1,12 +1,10 @@
 """`tune`: search over parameters on the validation split; the best, the table, the price."""
 
 import contextlib
-import sys
 import time
 from typing import Annotated, Any
 
 import click
-from tqdm import tqdm
 
 from dpmf_core.base.errors import BadInput, Cancelled
 from dpmf_core.cli import account_commands, output
@@ -29,9 +27,7 @@ from dpmf_core.runs.tuning.search import Search
 from dpmf_core.runs.tuning.search_outcome import (
     FOR_THE_SCREEN,
     SearchResult,
-    best_of,
     search_spec,
-    selection_text,
 )
 from dpmf_core.runs.tuning.search_space import Interval, TuneSpec
 
@@ -88,12 +84,12 @@ def tune(as_json: bool, private_selection: str | None, **options: Any) -> None:
                 )
             ]
         )
-        output.show(as_json, selection.export(), selection_text(selection))
+        output.show(as_json, selection.export(), str(selection))
     else:
         if as_json and not data_access.open_anywhere(spec.data).public:
             raise BadInput(FOR_THE_SCREEN)
         outcome = _run_search(spec, options["trials"])
-        output.show(as_json, outcome.to_dict() if as_json else None, str(outcome))
+        output.show(as_json, outcome.export() if as_json else None, str(outcome))
     account_commands.tell(spec.data.id)
 
 
@@ -169,19 +165,11 @@ def _run_search(spec: TuneSpec, trials: int) -> SearchResult:
     with contextlib.closing(Engine(Store())) as engine:
         search = Search(spec, trials, engine)
         try:
-            with tqdm(
-                total=search.n_trials,
-                unit="trial",
-                file=sys.stderr,
-                disable=None,
-            ) as bar:
+            with output.progress_bar(total=search.n_trials, unit="trial") as bar:
                 while search.advance():
                     bar.update(search.n_settled - bar.n)
                     time.sleep(POLL)
-            fresh_specs = spec.fresh(best_of(search).place)
-            jobs = {name: engine.submit(one) for name, one in fresh_specs.items()}
-            fresh_runs = {name: job.result() for name, job in jobs.items()}
-            return SearchResult.of(search, fresh_runs)
+            return SearchResult.of(search)
         except KeyboardInterrupt:
             search.cancel()
             raise Cancelled(

@@ -114,8 +114,14 @@ _lent: ContextVar[tuple[str, AnyData] | None] = ContextVar("lent", default=None)
 
 
 @contextlib.contextmanager
-def lent(data_id: str, data: AnyData) -> Iterator[None]:
-    """Use the given data for a data set inside the block, whatever this machine has."""
+def lent(data_id: str, data: AnyData | None) -> Iterator[None]:
+    """Use the given data for a data set inside the block, whatever this machine has.
+
+    Without data nothing changes.
+    """
+    if data is None:
+        yield
+        return
     before = _lent.set((data_id, data))
     try:
         yield

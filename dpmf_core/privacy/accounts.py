@@ -64,6 +64,7 @@ if multiprocessing.parent_process() is None:
     os.environ.setdefault(PROCESS_KEY, secrets.token_hex(16))
 OWN_FILE_KEY = "this ledger"  # the only account in a ledger file
 ChargeState = Literal["finished", "cancelled", "failed"]
+LedgerFile = str | Path | None  # of an account; None for the default
 
 
 class NoisePermit:
@@ -399,7 +400,7 @@ def _now() -> str:
 
 def account_of(
     data: Private,
-    ledger: str | Path | None = None,
+    ledger: LedgerFile = None,
     lasting: bool = True,
     *,
     in_hand: bool = False,
@@ -460,7 +461,7 @@ def _process_key() -> str:
 def charging(
     data: Private,
     charge: Charge,
-    ledger: str | Path | None = None,
+    ledger: LedgerFile = None,
     lasting: bool = True,
     *,
     in_hand: bool = False,

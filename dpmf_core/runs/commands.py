@@ -2,13 +2,10 @@
 
 import shlex
 from collections.abc import Sequence
-from enum import StrEnum
 from typing import Any
 
-from pydantic import BaseModel
-
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.runs.specification import PARAMETERS, Parameter, RunSpec
+from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from dpmf_core.runs.sweep import Sweep
 
 PROGRAM = ("dpmf",)
@@ -34,8 +31,8 @@ def fit_command(spec: RunSpec, program: Sequence[str] = PROGRAM, save: str = "")
         The folder for the model; '' for none.
     """
     parts = [*program, "fit"]
-    for name, text in _options(spec).items():
-        parts += [f"--{name.replace('_', '-')}", text]
+    for name, value in _values(spec).items():
+        parts += [f"--{name.replace('_', '-')}", _text(value)]
     for name, value in spec.parameters.items():
         parts += ["--param", f"{name}={value}"]
     if save:
@@ -77,37 +74,19 @@ def sweep_keywords(sweep: Sweep) -> dict[str, Any]:
     }
 
 
-def _options(spec: RunSpec) -> dict[str, str]:
-    """The options that differ from their defaults, as texts by name."""
-    return {name: _text(value) for name, value in _values(spec).items()}
-
-
 def _values(spec: RunSpec) -> dict[str, Any]:
     """The parameters of a run that differ from their defaults, by name."""
-    values = {name: _value(spec, parameter) for name, parameter in PARAMETERS.items()}
-    if spec.without_noise:
-        values["noise"] = "none"
-    names = dict.fromkeys((*FIRST, *values))
-    return {
-        name: _plain(values[name])
-        for name in names
-        if values[name] not in (None, PARAMETERS[name].info.default)
-    }
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, StrEnum):
-        return value.value
-    return value
-
-
-def _value(spec: RunSpec, parameter: Parameter) -> object:
-    section: BaseModel | None = spec
-    if parameter.section:
-        section = getattr(spec, parameter.section)
-    if section is None:  # no budget
-        return None
-    return getattr(section, parameter.field)
+    content = spec.model_dump(mode="json")
+    values = {}
+    for name in dict.fromkeys((*FIRST, *PARAMETERS)):
+        section, field, info = PARAMETERS[name]
+        part = content[section] if section else content
+        value = (part or {}).get(field)  # there may be no budget
+        if name == "noise" and spec.without_noise:
+            value = "none"
+        if value not in (None, info.default):
+            values[name] = value
+    return values
 
 
 def _text(value: object) -> str:

@@ -24,7 +24,7 @@ NOTHING_MEASURABLE = "sharing is worth nothing measurable here"
 
 def share_text(share: float) -> str:
     """A share in percent without decimals; a share that rounds to 0 has no sign."""
-    return f"{share:.0%}".replace("-0%", "0%")
+    return f"{share:z.0%}"
 
 
 def names_text(names: Sequence[str], most: int | None = None) -> str:
@@ -66,10 +66,8 @@ def best_known_words(judgement: Judgement) -> str:
     if best is None:
         return ""
     if judgement.has_best_known:
-        which = ", the best known method without privacy"
-    else:
-        which = ""
-    return f"{best.label}{which or ' without privacy'}"
+        return f"{best.label}, the best known method without privacy"
+    return f"{best.label} without privacy"
 
 
 def scale_words(judgement: Judgement, row: str = "user") -> str:

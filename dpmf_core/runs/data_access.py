@@ -21,8 +21,7 @@ from dpmf_core.data.splits import Split, SplitSpec, split
 from dpmf_core.evaluation import coherence
 from dpmf_core.evaluation.blocks import require_both, split_part
 from dpmf_core.runs import filters, memory
-from dpmf_core.runs.filters import by_exact_counts, filtered
-from dpmf_core.runs.public_shape import PublicShape, slots
+from dpmf_core.runs.filters import PublicShape, by_exact_counts, filtered, slots
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec, seeds
 
@@ -140,19 +139,15 @@ def open_watched(
 
     `before` may raise. Choosing items also reads partitions.
     """
-    if input_data is None and not is_in_parts(spec.id):
-        return open_anywhere(spec)
-    if input_data is None:
-        raw = open_raw(spec.id)
-    else:
-        raw = input_data
-    if isinstance(raw, PartitionedRatings):
-        if input_data is None:
-            folding = _folding.get()
-        else:
-            folding = raw.folding
-        raw = replace(raw, folding=folding).with_watch(before)
-    return filtered(raw, spec)
+    data: Any = input_data
+    if data is None:
+        if not is_in_parts(spec.id):
+            return open_anywhere(spec)
+        data = replace(open_raw(spec.id), folding=_folding.get())
+    if isinstance(data, PartitionedRatings):
+        data = data.with_watch(before)
+    filtered_data: AnyData = filtered(data, spec)
+    return filtered_data
 
 
 def open_data(spec: DataSpec) -> Data:

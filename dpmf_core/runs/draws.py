@@ -277,6 +277,12 @@ class Judgement:
             return None
         return shares.median
 
+    def shown_share(self, one: Measured) -> float | None:
+        """The median share; None also on private data, whose errors are raw."""
+        if self.table.is_public:
+            return self.share(one)
+        return None
+
     def without_noise(self, one: Measured) -> Measured | None:
         """The same method with the same parameters, without noise."""
         same = (one.algorithm, one.parameters)
@@ -346,11 +352,11 @@ class Judgement:
         at_all = sorted({one.epsilon for one in self.ranked if one.epsilon is not None})
         return tuple(epsilon for epsilon in at_all if self.best(epsilon) is not None)
 
-    def at(self, epsilon: float) -> list[Measured]:
+    def at(self, epsilon: float | None) -> list[Measured]:
         """The ranked methods at an epsilon, the best first."""
         return [one for one in self.ranked if one.epsilon == epsilon]
 
-    def best(self, epsilon: float) -> Measured | None:
+    def best(self, epsilon: float | None) -> Measured | None:
         """The best proven method at an epsilon.
 
         The recommended method comes before others from which it is not measurably different: chance
@@ -416,21 +422,16 @@ class Judgement:
 
     def no_different(self, one: Measured) -> list[Measured]:
         """The other ranked methods at the same epsilon that may differ only by chance."""
-        others = [
-            other for other in self.at(one.epsilon or 0.0) if other.label != one.label
-        ]
+        others = [other for other in self.at(one.epsilon) if other.label != one.label]
         differences = [(other, self.difference(one, other)) for other in others]
         return [other for other, gap in differences if gap is None or not gap.clear]
 
     def better(self, one: Measured) -> Measured | None:
         """A proven method that is clearly better at the same epsilon: the best one, if it is."""
-        if one.epsilon is None:
-            best = None
-        else:
-            best = self.best(one.epsilon)
+        best = self.best(one.epsilon)
         if best is None or best.label == one.label:
             return None
-        others = [best, *self.at(one.epsilon or 0.0)]
+        others = [best, *self.at(one.epsilon)]
         return next((other for other in others if self._beats(other, one)), None)
 
     def line(self, label: str) -> list[Measured]:

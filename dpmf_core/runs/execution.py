@@ -34,12 +34,12 @@ from dpmf_core.privacy import (
     noise_words,
     normal_form,
 )
-from dpmf_core.privacy.accounts import NoisePermit
+from dpmf_core.privacy.accounts import LedgerFile, NoisePermit
 from dpmf_core.privacy.events import Ledger
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs import partition_selection
 from dpmf_core.runs.data_access import open_split, open_watched, split_ratings
-from dpmf_core.runs.filters import by_exact_counts, filtered
+from dpmf_core.runs.filters import PublicShape, by_exact_counts, filtered
 from dpmf_core.runs.memory import peak_mb
 from dpmf_core.runs.planning import (
     PreparedRun,
@@ -48,7 +48,6 @@ from dpmf_core.runs.planning import (
     prepared_for,
 )
 from dpmf_core.runs.privacy_record import PrivacyRecord
-from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.record import ItemNames, Run, RunRecord, provenance
 from dpmf_core.runs.specification import RunSpec, run_key, seeds
 
@@ -156,7 +155,7 @@ def run(
     report: Tell = ignore,
     stopped: Callable[[], bool] = lambda: False,
     input_data: AnyData | None = None,
-    ledger: str | Path | None = None,
+    ledger: LedgerFile = None,
     paid: NoisePermit | None = None,
 ) -> Run:
     """Do one run, on the catalogue's data or on the given data.
@@ -265,7 +264,7 @@ def _paying(
     spec: RunSpec,
     data: AnyData,
     input_data: AnyData | None,
-    ledger: str | Path | None,
+    ledger: LedgerFile,
     paid: NoisePermit | None,
 ) -> contextlib.AbstractContextManager[Any]:
     """The charge to the data's account, settled at the end; nothing if it is paid already."""

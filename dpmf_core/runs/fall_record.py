@@ -1,18 +1,19 @@
 """The record of a measurement: what a model brought its people, and what knowing it cost."""
 
-from typing import Literal, Self
+from typing import Self
 
-from pydantic import ConfigDict, Field
+from pydantic import ConfigDict
 
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.privacy import Relation, neighbours
 from dpmf_core.privacy.events import event_of_rows, normal_form
 from dpmf_core.privacy.formatting import budget_text, delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.receipts import Receipt
+from dpmf_core.runs.paired_errors import Floor
 from dpmf_core.runs.privacy_record import (
     GuaranteeRecord,
     NotNegative,
-    RecordPart,
     ReleaseRecord,
 )
 
@@ -23,7 +24,7 @@ COUNTS = (
 )
 
 
-class FallPrice(RecordPart):
+class FallPrice(Frozen):
     """The cost of a measurement.
 
     Attributes
@@ -56,7 +57,7 @@ class FallPrice(RecordPart):
         )
 
 
-class FallRecord(RecordPart):
+class FallRecord(Frozen):
     """How far a model's held-out error lies below that of what needs no model of others.
 
     All errors are root mean squares over people with held-out ratings, in units of a rating.
@@ -81,16 +82,12 @@ class FallRecord(RecordPart):
         The charge; it stays on the machine.
     """
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(allow_inf_nan=False)
 
     value: float
     low: float
     high: float
-    floor: Literal["own mean", "constant"]
+    floor: Floor
     constant: float
     error: NotNegative
     error_low: NotNegative
@@ -98,7 +95,7 @@ class FallRecord(RecordPart):
     own_clip: NotNegative | None = None
     constant_clip: NotNegative | None = None
     price: FallPrice | None = None
-    receipt: Receipt | None = Field(None)
+    receipt: Receipt | None = None
 
     @property
     def is_exact(self) -> bool:
@@ -115,12 +112,12 @@ class FallRecord(RecordPart):
     @property
     def headline(self) -> str:
         """The figure with its interval, in one sentence."""
-        value = _signed(self.value)
+        value = f"{self.value:z.3f}"
         if self.is_exact:
             return f"{TITLE}: {value} against {self.floor_words}."
         if self.is_unknown:
             return f"{TITLE}: unknown. There are too few people for so much noise."
-        ends = f"{_signed(self.low)} to {_signed(self.high)}"
+        ends = f"{self.low:z.3f} to {self.high:z.3f}"
         return f"{TITLE}: {value} ({ends}) against {self.floor_words}."
 
     @property
@@ -176,11 +173,3 @@ class FallRecord(RecordPart):
 def charge_title(title: str) -> str:
     """The name of a measurement's charge, for the run of this title."""
     return f"fall of the error, {title}"
-
-
-def _signed(value: float) -> str:
-    """Three decimals, without a sign of zero."""
-    text = f"{value:.3f}"
-    if text == "-0.000":
-        return "0.000"
-    return text

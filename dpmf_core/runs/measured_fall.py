@@ -4,15 +4,17 @@ The release has a price of its own. docs/PRIVACY.md, "Fall of the error".
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms.baselines import UserMeans
-from dpmf_core.base.errors import BadInput
+from dpmf_core.base.errors import BadInput, checked
+from dpmf_core.base.frozen import Frozen
+from dpmf_core.base.progress import Tell, ignore
 from dpmf_core.curator import Blocks, NoisyCurator
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
@@ -26,15 +28,17 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import calibrate
-from dpmf_core.privacy.accounts import account_of, charging
+from dpmf_core.privacy.accounts import LedgerFile, account_of, charging
 from dpmf_core.privacy.events import on_grids
 from dpmf_core.privacy.odometer import HELD_OUT_ERRORS, Charge, check, total
 from dpmf_core.privacy.receipts import Receipt
+from dpmf_core.runs import execution
 from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.fall_record import FallPrice, FallRecord, charge_title
 from dpmf_core.runs.noisy_errors import people_of
 from dpmf_core.runs.paired_errors import (
     CONSTANT,
+    FLOORS,
     OWN_MEAN,
     PairedErrors,
     PairedSums,
@@ -43,7 +47,7 @@ from dpmf_core.runs.paired_errors import (
 from dpmf_core.runs.planning import charge_before
 from dpmf_core.runs.privacy_record import ReleaseRecord
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.specification import DataSpec, RunSpec
 
 MOST = 100.0  # the largest epsilon of a measurement
 LEAST = 1e-4  # and the smallest
@@ -121,7 +125,7 @@ def charges(spec: RunSpec, data: AnyData, epsilon: float) -> list[Charge]:
 def require_affordable(
     spec: RunSpec,
     epsilon: float,
-    ledger: str | Path | None = None,
+    ledger: LedgerFile = None,
     *,
     in_hand: bool = False,
 ) -> None:
@@ -149,7 +153,7 @@ def _budget(spec: RunSpec) -> Budget:
 
 
 def with_measurement(
-    run: Run, epsilon: float, ledger: str | Path | None = None, *, in_hand: bool = False
+    run: Run, epsilon: float, ledger: LedgerFile = None, *, in_hand: bool = False
 ) -> Run:
     """The run with its measurement at this epsilon.
 
@@ -190,7 +194,7 @@ def with_measurement(
 
 
 def _released_fall(
-    run: Run, data: AnyData, epsilon: float, ledger: str | Path | None, in_hand: bool
+    run: Run, data: AnyData, epsilon: float, ledger: LedgerFile, in_hand: bool
 ) -> FallRecord:
     releases = event(_budget(run.spec), epsilon)
     guarantee = run.record.guarantee
@@ -263,7 +267,7 @@ def _record(sums: PairedSums, constant: float) -> FallRecord:
         value=fall.value,
         low=fall.low,
         high=fall.high,
-        floor="own mean" if sums.floor == OWN_MEAN else "constant",
+        floor=sums.floor,
         constant=constant,
         error=error.value,
         error_low=error.low,
@@ -290,13 +294,13 @@ def exact_fall(people: Blocks, model: Any) -> FallRecord:
             "There are no held-out ratings to measure on. Change the test fraction."
         )
     error = _root(errors["model"], n_people, shape.half_range)
-    floor = min((OWN_MEAN, CONSTANT), key=lambda name: errors[name])
+    floor = min(FLOORS, key=lambda name: errors[name])
     fall = _root(errors[floor], n_people, shape.half_range) - error
     return FallRecord(
         value=fall,
         low=fall,
         high=fall,
-        floor="own mean" if floor == OWN_MEAN else "constant",
+        floor=floor,
         constant=constant,
         error=error,
         error_low=error,
@@ -317,3 +321,51 @@ def _mean_of_means(people: Blocks) -> float:
 def _root(squares: float, n_people: int, half_range: float) -> float:
     """The root of a mean over people, in units of a rating."""
     return half_range * math.sqrt(squares / n_people)
+
+
+# ---- with the training, as one piece of work -----------------------------------------------------
+
+
+class MeasuredTraining(Frozen):
+    """A run, and the measurement of its fall of the error.
+
+    Parameters
+    ----------
+    spec
+        The run.
+    epsilon
+        Of the measurement, on private data.
+    """
+
+    spec: RunSpec
+    epsilon: float
+
+    @classmethod
+    def parse(cls, **parts: Any) -> Self:
+        """A checked specification. Raises BadInput with the first problem."""
+        return checked(cls, "the measured training", parts)
+
+    @property
+    def data(self) -> DataSpec:
+        return self.spec.data
+
+    @property
+    def charges(self) -> list[Charge]:
+        """The charges of the run and of the measurement, before anything is drawn."""
+        return charges(self.spec, open_anywhere(self.data), self.epsilon)
+
+    def check(self) -> None:
+        """Raise BadInput if the run cannot be measured."""
+        require_measurable(self.spec, open_anywhere(self.data), self.epsilon)
+
+    def measure(
+        self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False
+    ) -> Run:
+        """The run with its measurement in `record.fall`.
+
+        Raises BadInput if it cannot be measured or a budget does not allow both; then nothing was
+        drawn. Raises Cancelled when `stopped` returns true.
+        """
+        require_affordable(self.spec, self.epsilon)
+        trained = execution.run(self.spec, report=report, stopped=stopped)
+        return with_measurement(trained, self.epsilon)

@@ -6,7 +6,6 @@ Each is a separate release and enters the account of its data.
 import math
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from dpmf_core import algorithms
@@ -19,7 +18,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import Split, SplitSpec
 from dpmf_core.evaluation.blocks import split_part
 from dpmf_core.privacy import Event, Noise, Relation
-from dpmf_core.privacy.accounts import charging
+from dpmf_core.privacy.accounts import LedgerFile, charging
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import HELD_OUT_ERRORS, Charge
@@ -180,7 +179,7 @@ def charge(run: Run, epsilon: float) -> Charge:
 
 
 def release(
-    runs: Mapping[str, Run], epsilon: float, ledger: str | Path | None = None
+    runs: Mapping[str, Run], epsilon: float, ledger: LedgerFile = None
 ) -> dict[str, Score]:
     """The noisy score of every run that can have one, by name; each costs epsilon, every time.
 

@@ -6,7 +6,7 @@ docs/PRIVACY.md, "Errors of held-out ratings", proves the sensitivity and derive
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Self
+from typing import Literal, Self, get_args
 
 import numpy as np
 
@@ -166,6 +166,11 @@ class NoisyError:
     low: float
     high: float
 
+    @property
+    def is_unknown(self) -> bool:
+        """Whether the noise hides everything, so that the interval contains all possible falls."""
+        return not self.value and self.low == -self.high < 0
+
 
 def error_of_sums(
     errors: float, rest: float, scale: float, half_range: float
@@ -193,9 +198,9 @@ def error_of_sums(
     return NoisyError(error(angle), error(angle - width), error(angle + width))
 
 
-# floors: what needs no model of others
-OWN_MEAN = "own mean"
-CONSTANT = "constant"
+Floor = Literal["own mean", "constant"]  # what needs no model of others
+FLOORS: tuple[Floor, ...] = get_args(Floor)
+OWN_MEAN, CONSTANT = FLOORS
 
 
 @dataclass(frozen=True)
@@ -234,7 +239,7 @@ class PairedSums:
         return error_of_sums(*turned, math.sqrt(2) * self.scale, self.half_range)
 
     @property
-    def falls(self) -> Mapping[str, NoisyError]:
+    def falls(self) -> Mapping[Floor, NoisyError]:
         """How far the model's error lies below each floor's, by floor."""
         falls = {OWN_MEAN: self._fall(self.sums[1], self.statistic.own_clip, 0.0)}
         if self.has_constant:
@@ -243,7 +248,7 @@ class PairedSums:
         return falls
 
     @property
-    def floor(self) -> str:
+    def floor(self) -> Floor:
         """The floor with the smaller error."""
         falls = self.falls
         return min(falls, key=lambda name: falls[name].value)

@@ -31,7 +31,7 @@ from dpmf_core.data.ratings import Ratings, Shape, rank_within_rows
 from dpmf_core.data.samples import Samples, SampleShape
 from dpmf_core.privacy import Budget, Event, Noise, Relation, sequence
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
-from dpmf_core.runs.public_shape import PublicShape
+from dpmf_core.runs.filters import PublicShape
 
 ITEMS = "names and their weighted counts"
 UNITS = "number of units"

@@ -4,8 +4,9 @@ from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.plain_tables import table
 from dpmf_core.privacy import (
     VALUE,
@@ -50,13 +51,7 @@ def in_words(text: str) -> str:
     return text.replace("ε", "epsilon").replace("δ", "delta")
 
 
-class RecordPart(BaseModel):
-    """A part of a record."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
-class GuaranteeRecord(RecordPart):
+class GuaranteeRecord(Frozen):
     """A complete guarantee, and its wording when shown.
 
     Older records hold the words without assumptions, claim and reason.
@@ -82,10 +77,10 @@ class GuaranteeRecord(RecordPart):
         return self.status.has_epsilon
 
 
-class ReleaseRecord(RecordPart):
+class ReleaseRecord(Frozen):
     """A row of the ledger. Fields that only some mechanisms have keep their own names."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    model_config = ConfigDict(extra="allow")
 
     mechanism: str
     statistic: str
@@ -96,7 +91,7 @@ class ReleaseRecord(RecordPart):
     @classmethod
     def of_ledger(cls, ledger: Ledger) -> tuple[Self, ...]:
         """The rows of a ledger."""
-        return tuple(cls(**row) for row in ledger_rows(ledger))
+        return tuple(map(cls.model_validate, ledger_rows(ledger)))
 
     @property
     def title(self) -> str:
@@ -116,7 +111,7 @@ class ReleaseRecord(RecordPart):
         ]
 
 
-class EpsilonRecord(RecordPart):
+class EpsilonRecord(Frozen):
     """Epsilon by every rule; None if a rule does not apply or nothing is proved."""
 
     exact: NotNegative | None = None
@@ -126,7 +121,7 @@ class EpsilonRecord(RecordPart):
     naive: NotNegative | None = None
 
 
-class PrivacyRecord(RecordPart):
+class PrivacyRecord(Frozen):
     """What was released and what it costs.
 
     Attributes

@@ -27,6 +27,7 @@ from dpmf_core.data.partitioned import PartitionedRatings
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs.fall_record import FallRecord
+from dpmf_core.runs.filters import PublicShape
 from dpmf_core.runs.privacy_record import (
     Count,
     Highlight,
@@ -34,7 +35,6 @@ from dpmf_core.runs.privacy_record import (
     PrivacyRecord,
     in_words,
 )
-from dpmf_core.runs.public_shape import PublicShape
 from dpmf_core.runs.specification import RunSpec, Value
 
 Figures = dict[str, int | float | None]

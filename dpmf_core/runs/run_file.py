@@ -155,11 +155,6 @@ class RunFile:
         }
         return {key: summary for key, summary in by_key.items() if summary is not None}
 
-    def stored_keys(self, keys: Iterable[str]) -> set[str]:
-        """The keys among these that have a stored run."""
-        query = "SELECT key FROM runs WHERE key IN (SELECT value FROM json_each(?))"
-        return {key for (key,) in self._all(query, json.dumps([*keys]))}
-
     def epsilons(self, dataset: str, algorithm: str) -> list[float]:
         """The nominal epsilons, ascending, of the runs of an algorithm on a data set."""
         query = (

@@ -24,6 +24,7 @@ from pydantic.fields import FieldInfo
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, closest, explain
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.data.preparation import Preparation
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_delta
@@ -125,7 +126,7 @@ class DataSpec(Preparation):
         return [name for name in changed if (name in of_samples) == (kind == "samples")]
 
 
-class RunSpec(BaseModel):
+class RunSpec(Frozen):
     """One complete run: on public data, equal specifications give equal results, bit for bit.
 
     Attributes
@@ -135,11 +136,7 @@ class RunSpec(BaseModel):
         `noise="none"`.
     """
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        use_attribute_docstrings=True,
-    )
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     data: DataSpec
     algorithm: str = Field(description="an id from the list of algorithms")
@@ -174,7 +171,7 @@ class RunSpec(BaseModel):
         Raises BadInput with the first problem.
         """
         try:
-            spec = cls(**parts)
+            spec = cls.model_validate(parts)
         except ValidationError as error:
             raise bad_input(error) from None
         return spec.model_copy(update={"data": spec.data.suited_to(spec.algorithm)})

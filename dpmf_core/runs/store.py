@@ -133,7 +133,7 @@ class Store(RunFile):
     def lacking(self, specs: Sequence[RunSpec]) -> list[RunSpec]:
         """The runs that the store itself does not have, as far as their data are open."""
         keys = _known_keys(specs)
-        here = self.stored_keys(keys)
+        here = self.summaries(keys)
         return [spec for spec, key in zip(specs, keys, strict=True) if key not in here]
 
     def whole(self, spec: RunSpec) -> Run | None:

@@ -1,4 +1,4 @@
-"""Charge stored results where they are shown again.
+"""Stored results: charged where they are shown again, and computed where they are missing.
 
 A stored run was charged when its noise was drawn, perhaps to another ledger, or to an account that
 was removed since. The account in force must hold every release that was shown under it, so it gets
@@ -6,18 +6,21 @@ the run's entry once, when the run is served.
 """
 
 import contextlib
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any, Protocol, runtime_checkable
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
-from dpmf_core.privacy.accounts import account_of
+from dpmf_core.privacy.accounts import LedgerFile, account_of
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.privacy.receipts import Receipt
+from dpmf_core.runs import execution
 from dpmf_core.runs.data_access import open_raw
+from dpmf_core.runs.measured_fall import require_affordable, with_measurement
 from dpmf_core.runs.record import Run, RunRecord
-
-LedgerFile = str | Path | None
+from dpmf_core.runs.specification import RunSpec
+from dpmf_core.runs.store import Store
 
 
 @runtime_checkable
@@ -117,3 +120,56 @@ def _receipt_of_earlier_version(record: RunRecord) -> Receipt | None:
         data = open_raw(record.spec.data.id)
         return Receipt(data.account, f"run {record.key}", data.row_digest)
     return None
+
+
+# ---- computed where they are missing -------------------------------------------------------------
+
+
+def stored_or_computed(
+    spec: RunSpec,
+    store: Store | None,
+    measure: float | None = None,
+    ledger: LedgerFile = None,
+    input_data: AnyData | None = None,
+    compute: Callable[..., Run] = execution.run,
+) -> Run:
+    """The run, with its measurement if one is asked for.
+
+    A measurement that cannot be made is refused before the run.
+
+    Parameters
+    ----------
+    spec
+        The run.
+    store
+        The store; None to compute the run and store nothing.
+    measure
+        The epsilon of the measurement; None for none.
+    ledger
+        The file of the account; by default the data's.
+    input_data
+        Data that no id finds. They must be lent, and the store None.
+    compute
+        Computes the run; takes `ledger` and `input_data`.
+
+    Raises
+    ------
+    BadInput
+        If the run or its measurement cannot be made, or a budget does not allow it.
+    """
+    in_hand = input_data is not None
+    run = None if store is None else store.whole(spec)
+    if run is not None:
+        enter_stored(run.record, ledger)
+    else:
+        if measure is not None:
+            require_affordable(spec, measure, ledger, in_hand=in_hand)
+        run = compute(spec, ledger=ledger, input_data=input_data)
+        if store is not None:
+            store.put(run)
+    if measure is None:
+        return run
+    measured_run = with_measurement(run, measure, ledger, in_hand=in_hand)
+    if store is not None and measured_run is not run:
+        store.put(measured_run)
+    return measured_run

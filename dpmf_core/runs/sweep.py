@@ -3,13 +3,15 @@
 import itertools
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, checked, closest
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.data.addresses import file_of
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Calibration, NoiseKind, Relation
@@ -23,7 +25,7 @@ from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, se
 MOST_RUNS = 5_000
 
 
-class Method(BaseModel):
+class Method(Frozen):
     """One method of a sweep: an algorithm, its fixed parameters, and the rule for its noise.
 
     Attributes
@@ -45,8 +47,6 @@ class Method(BaseModel):
     >>> dpmf.Method(algorithm="als", parameters={"rank": 8}, label="ALS, rank 8").name
     'ALS, rank 8'
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     algorithm: str
     parameters: dict[str, Value] = Field(default_factory=dict)
@@ -100,13 +100,11 @@ def with_open(methods: Iterable[Method]) -> tuple[Method, ...]:
     return *own, *map(_without_noise, reversed(distinct.values()))
 
 
-class Sweep(BaseModel):
+class Sweep(Frozen):
     """Every method at every epsilon, seed and grid point.
 
     Methods without the grid's parameters have one point.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: DataSpec
     methods: tuple[Method, ...] = Field(min_length=1)
@@ -123,7 +121,7 @@ class Sweep(BaseModel):
     def parse(cls, **parts: Any) -> "Sweep":
         """A checked sweep. Raises BadInput with the first problem."""
         try:
-            return cls(**parts)
+            return cls.model_validate(parts)
         except ValidationError as error:
             raise bad_input(error) from None
 
@@ -162,6 +160,15 @@ class Sweep(BaseModel):
                     point = Point(spec, method.name, epsilon, place)
                     distinct.setdefault((point.label, point.key), point)
         return list(distinct.values())
+
+    def points_named(self, epsilons: Mapping[float, float]) -> list[Point]:
+        """`points`, each at the epsilon that stands for its own in the table."""
+        return [
+            point
+            if point.epsilon is None
+            else replace(point, epsilon=epsilons[point.epsilon])
+            for point in self.points()
+        ]
 
     def _grid_of(self, method: Method) -> dict[str, tuple[Value, ...]]:
         """The part of the grid that a method knows."""
@@ -245,6 +252,17 @@ def typed_parameters(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[st
     """
     algorithm = checked(kind, kind.title, texts)
     return {name: getattr(algorithm, name) for name in texts}
+
+
+def as_grid(values: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
+    """The values of a grid by name. Raises BadInput on what is no list."""
+    for name, listed in values.items():
+        if isinstance(listed, str) or not isinstance(listed, Iterable):
+            raise BadInput(
+                f"The grid must hold a list of values for '{name}', e.g. {{'rank': [2, 4]}}. Got"
+                f" {listed!r}."
+            )
+    return {name: tuple(listed) for name, listed in values.items()}
 
 
 def typed_grid(

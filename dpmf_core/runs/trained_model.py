@@ -1,6 +1,5 @@
 """A trained model with the ids of its people and items: it predicts, recommends and is saved."""
 
-import contextlib
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -391,9 +390,8 @@ class TrainedModel(Run):
 
     def _answer(self, question: Any) -> Any:
         """The answer of `data_access`, on the training data in memory if there are any."""
-        with contextlib.ExitStack() as stack:
-            if self._training is not None and self._training.data is not None:
-                stack.enter_context(lent(self.spec.data.id, self._training.data))
+        own_data = None if self._training is None else self._training.data
+        with lent(self.spec.data.id, own_data):
             return question(self)
 
     def _people(self, own: Any) -> _People:

@@ -7,8 +7,7 @@ import pandas as pd
 import streamlit as st
 
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs.measured_fall import LEAST, MOST
-from dpmf_core.runs.measured_training import MeasuredTraining
+from dpmf_core.runs.measured_fall import LEAST, MOST, MeasuredTraining
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing.measured_trainings import USUAL_EPSILON, AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding

@@ -12,8 +12,7 @@ import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
-from dpmf_core.runs.tuning.choosing.declared_worlds import WorldRuns
+from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, WorldRuns
 from dpmf_core.runs.tuning.choosing.private_finding import world_runs
 from dpmf_core.runs.tuning.choosing.question import (
     FEW,

@@ -27,6 +27,7 @@ from dpmf_core.privacy import (
 )
 from dpmf_core.privacy.failing_mechanisms import PaddedCount, ThresholdedCounts
 from dpmf_core.runs import data_access
+from dpmf_core.runs.filters import PublicShape, reshaped, slots
 from dpmf_core.runs.inspection import samples_of, topics
 from dpmf_core.runs.partition_selection import (
     ITEMS,
@@ -37,7 +38,6 @@ from dpmf_core.runs.partition_selection import (
     plan,
     release_shape,
 )
-from dpmf_core.runs.public_shape import PublicShape, reshaped, slots
 from tests.support.algebra import exact_curator
 from tests.support.dense import rated
 from tests.support.gaussian import delta_of

@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 from scipy.optimize import brentq
 
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, checked
+from dpmf_core.base.frozen import Frozen
+from dpmf_core.base.plain_tables import number
 from dpmf_core.base.progress import Progress, Tell, ignore
 from dpmf_core.data import AnyData
 from dpmf_core.data.addresses import file_of
@@ -36,7 +38,12 @@ from dpmf_core.privacy import (
     sequence,
 )
 from dpmf_core.privacy.accounting import of_group
-from dpmf_core.privacy.accounts import NoisePermit, account_of, charging
+from dpmf_core.privacy.accounts import (
+    LedgerFile,
+    NoisePermit,
+    account_of,
+    charging,
+)
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.odometer import Charge
@@ -52,6 +59,7 @@ from dpmf_core.runs.data_access import open_anywhere
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import Score, noisy_score, score_deviation, score_event
 from dpmf_core.runs.planning import prepare, prepared_for
+from dpmf_core.runs.privacy_record import in_words
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.tuning.search_space import TuneSpec, random_value
@@ -66,7 +74,7 @@ RULE = (
 )
 
 
-class PrivateSelection(BaseModel):
+class PrivateSelection(Frozen):
     """A private selection among runs that all cost the same.
 
     Parameters
@@ -80,7 +88,6 @@ class PrivateSelection(BaseModel):
         The noise multiplier of each trial's validation score.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
     limit: ClassVar[str] = "largest_search"
     size_words: ClassVar[str] = "trials of a search"
 
@@ -317,7 +324,7 @@ class PrivateSelection(BaseModel):
         self,
         report: Tell = ignore,
         stopped: Callable[[], bool] = lambda: False,
-        ledger: str | None = None,
+        ledger: LedgerFile = None,
     ) -> "SelectionResult":
         """Draw, train, score, and keep the best.
 
@@ -470,6 +477,28 @@ class SelectionResult:
         budget = self.spec.budget
         relation = neighbours(self.unit, budget.relation)
         return f"δ = {delta_text(budget.delta)}, per {self.unit}, {relation}; {RULE}"
+
+    def __str__(self) -> str:
+        parts = [
+            "No trial was drawn, so nothing is released. That is a possible outcome too."
+        ]
+        if self.score is not None:
+            winner = [
+                f"{name} = {number(value)}" for name, value in self.winner.items()
+            ]
+            parts = [
+                f"The winner: {', '.join(winner)}",
+                f"Its validation RMSE with noise: {self.score:.4f}.",
+                self.floor_words,
+                self.guarantee,
+            ]
+        cost = f"epsilon = {epsilon_text(self.epsilon)} ({in_words(self.terms)})"
+        return "\n".join([*parts, f"The whole selection: {cost}."])
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """The only row that may be shown, for a table."""
+        return [{"score": self.score, **self.winner}]
 
     def export(self) -> dict[str, Any]:
         """The result as JSON; on private data without anything from raw ratings."""

@@ -12,7 +12,7 @@ import math
 import statistics
 import threading
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -118,7 +118,7 @@ class Search:
             )
         self.spec = spec
         self.trials_asked = trials
-        self._engine = engine
+        self.engine = engine
         self._width = width
         journal_folder: Path | None = folder or data_folder() / "tune"
         if in_hand or is_own(spec.data.id):  # uploads leave no trace
@@ -179,7 +179,7 @@ class Search:
                 specs = [
                     self.spec.trial(place, draw) for draw in range(self.spec.draws)
                 ]
-                jobs = [self._engine.submit(spec, priority=-5) for spec in specs]
+                jobs = [self.engine.submit(spec, priority=-5) for spec in specs]
                 self._running[trial.number] = (trial, jobs)
             return self.busy
 
@@ -264,10 +264,7 @@ class Search:
     @property
     def best(self) -> Trial | None:
         """The finished trial with the smallest score."""
-        finished = [trial for trial in self.trials if trial.score is not None]
-        return min(
-            finished, key=lambda trial: (trial.score, trial.number), default=None
-        )
+        return next(iter(by_score(self.trials)), None)
 
     def importance(self) -> dict[str, float]:
         """The share of the scores' variance that each parameter explains.
@@ -394,6 +391,12 @@ def price(
     else:
         once = sequence(plan, score_event(score_noise))
     return price_of_choosing(Repeat(once, draws), mean, budget.delta, budget.relation)
+
+
+def by_score(trials: Iterable[Trial]) -> list[Trial]:
+    """The finished trials, the smallest score first."""
+    finished = [trial for trial in trials if trial.score is not None]
+    return sorted(finished, key=lambda trial: (trial.score, trial.number))
 
 
 def table(trials: Sequence[Trial]) -> list[dict[str, Any]]:

@@ -2,23 +2,19 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
-
-import pandas as pd
+from typing import Any, ClassVar
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
-from dpmf_core.base.plain_tables import number, table
+from dpmf_core.base.plain_tables import table
 from dpmf_core.base.registry import find
 from dpmf_core.privacy import normal_form
 from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.privacy_record import in_words
 from dpmf_core.runs.record import Run, provenance
 from dpmf_core.runs.specification import RunSpec, Value
 from dpmf_core.runs.tuning import search
-from dpmf_core.runs.tuning.private_selection import SelectionResult
 from dpmf_core.runs.tuning.search import Search, Trial
 from dpmf_core.runs.tuning.search_space import (
     FRESH,
@@ -109,13 +105,6 @@ def _ranges(
     return space
 
 
-def best_of(finished: Search) -> Trial:
-    """The best trial of a finished search. Raises BadInput if a trial could not start."""
-    if finished.failure or finished.best is None:
-        raise BadInput(finished.failure or "Every trial failed.")
-    return finished.best
-
-
 @dataclass(frozen=True, eq=False)
 class SearchResult:
     """The result of a search. Printing it gives the output of the command `tune`.
@@ -138,6 +127,8 @@ class SearchResult:
         The cost of choosing; None without a proven epsilon.
     """
 
+    epsilon: ClassVar[None] = None
+
     spec: TuneSpec
     trials: tuple[Trial, ...]
     best: Trial
@@ -147,32 +138,51 @@ class SearchResult:
     cost: dict[str, Any] | None
 
     @classmethod
-    def of(cls, finished: Search, fresh: Mapping[str, Run]) -> "SearchResult":
-        """The outcome of a finished search, with the runs of `TuneSpec.fresh` by name."""
+    def of(cls, finished: Search) -> "SearchResult":
+        """The outcome of a finished search, whose engine computes the fresh draws.
+
+        Raises BadInput if a trial could not start.
+        """
+        if finished.failure or finished.best is None:
+            raise BadInput(finished.failure or "Every trial failed.")
         spec = finished.spec
+        fresh_specs = spec.fresh(finished.best.place)
+        jobs = {name: finished.engine.submit(one) for name, one in fresh_specs.items()}
+        fresh = {name: job.result() for name, job in jobs.items()}
         final = fresh["winner 0"]
         return cls(
             spec,
             tuple(finished.trials),
-            best_of(finished),
+            finished.best,
             finished.importance(),
             outcome(fresh, spec.metric),
             final,
             _cost(spec, final, len(finished.trials)),
         )
 
-    def frame(self) -> pd.DataFrame:
-        """One row per trial: number, state, score with interval and draws, varied parameters."""
-        return pd.DataFrame(search.table(self.trials))
+    @property
+    def winner(self) -> dict[str, Value]:
+        """The best parameters."""
+        return self.best.place
 
-    def to_dict(self) -> dict[str, Any]:
+    @property
+    def score(self) -> float | None:
+        """The best validation error."""
+        return self.best.score
+
+    @property
+    def rows(self) -> list[dict[str, Any]]:
+        """One row per trial: number, state, score with interval and draws, varied parameters."""
+        return search.table(self.trials)
+
+    def export(self) -> dict[str, Any]:
         """The outcome as JSON. Raises BadInput on private data, because trials have raw errors."""
         if not self.final.record.public:
             raise BadInput(FOR_THE_SCREEN)
         return {
             "spec": self.spec.model_dump(mode="json"),
             "best": search.table([self.best])[0],
-            "trials": search.table(self.trials),
+            "trials": self.rows,
             "importance": self.importance,
             "fresh": self.comparison.export() if self.comparison else None,
             "final": self.final.record.export(),
@@ -187,7 +197,9 @@ class SearchResult:
         shares = ", ".join(
             f"{name} {share:.0%}" for name, share in self.importance.items()
         )
-        lines = [self._line(trial) for trial in self._by_score()[:MOST_SHOWN]]
+        lines = [
+            self._line(trial) for trial in search.by_score(self.trials)[:MOST_SHOWN]
+        ]
         parts = [
             table(["trial", "score", "95%", *self.spec.search], lines),
             f"\n{n_scored} trials finished, {n_stopped} stopped early. Importance: {shares}",
@@ -199,13 +211,6 @@ class SearchResult:
         if not record.public:
             parts.append(RAW)
         return "\n".join(parts)
-
-    def _by_score(self) -> list[Trial]:
-        scored = [(trial.score, trial.number, trial) for trial in self.trials]
-        finished = [
-            (score, place, trial) for score, place, trial in scored if score is not None
-        ]
-        return [trial for _, _, trial in sorted(finished)]
 
     def _line(self, trial: Trial) -> list[str]:
         values = [trial.place.get(name) for name in self.spec.search]
@@ -246,22 +251,3 @@ def _cost(spec: TuneSpec, final: Run, n_trials: int) -> dict[str, Any] | None:
     return asdict(
         search.price(ready.plan, None, max(n_trials, 1), spec.budget, spec.draws)
     )
-
-
-def selection_text(selection: SelectionResult) -> str:
-    """A private selection in words, as the command `tune` prints it."""
-    parts = [
-        "No trial was drawn, so nothing is released. That is a possible outcome too."
-    ]
-    if selection.score is not None:
-        winner = [
-            f"{name} = {number(value)}" for name, value in selection.winner.items()
-        ]
-        parts = [
-            f"The winner: {', '.join(winner)}",
-            f"Its validation RMSE with noise: {selection.score:.4f}.",
-            selection.floor_words,
-            str(selection.guarantee),
-        ]
-    cost = f"epsilon = {epsilon_text(selection.epsilon)} ({in_words(selection.terms)})"
-    return "\n".join([*parts, f"The whole selection: {cost}."])

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, checked, closest
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy import Budget
@@ -29,10 +30,8 @@ FRESH = 5  # draws of the comparison, which no trial has used
 SPREAD = 4.0
 
 
-class Interval(BaseModel):
+class Interval(Frozen):
     """Numbers from low to high; whole ones if both ends are whole."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     low: int | float
     high: int | float
@@ -71,7 +70,7 @@ def random_value(
     return values[int(rng.integers(len(values)))]
 
 
-class TuneSpec(BaseModel):
+class TuneSpec(Frozen):
     """One complete search, except for its length.
 
     Attributes
@@ -79,8 +78,6 @@ class TuneSpec(BaseModel):
     search
         A range or a list of choices, for each parameter that may vary.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: DataSpec
     algorithm: str

@@ -14,7 +14,7 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Computation, Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access
-from dpmf_core.runs.measured_training import MeasuredTraining
+from dpmf_core.runs.measured_fall import MeasuredTraining
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from pages.kit.base import data_sets

@@ -34,7 +34,7 @@ from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer, find
 from dpmf_core.runs.tuning.choosing.asking import export, with_account
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
 from dpmf_core.runs.tuning.choosing.private_finding import (
     CHOSEN_ON_WORLDS,

@@ -11,13 +11,13 @@ import dpmf
 from dpmf_core.privacy import Relation
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.fall_record import FallPrice, FallRecord
-from dpmf_core.runs.measured_training import MeasuredTraining
+from dpmf_core.runs.measured_fall import MeasuredTraining
 from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.planning import charges_of
 from dpmf_core.runs.specification import DataSpec
-from dpmf_core.runs.tuning.choosing import asking, measured_wording
+from dpmf_core.runs.tuning.choosing import asking, measured_trainings
 from dpmf_core.runs.tuning.choosing.asking import export
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
 from dpmf_core.runs.tuning.choosing.measured_trainings import (
     AnswerStep,
@@ -167,7 +167,7 @@ def test_a_measurement_replaces_the_prediction_everywhere():
     assert line_of_chart not in report(finding_at(2.0))
 
     record = export(finding)
-    assert record["measured_on"] == measured_wording.MEASURED
+    assert record["measured_on"] == measured_trainings.MEASURED
     assert record["measured"][0]["fall"]["value"] == 0.031
     assert record["contradiction"] is None
     sentences = " ".join(finding.sentences)
@@ -222,7 +222,7 @@ def test_from_own_means_alone_only_less_than_predicted_contradicts():
     below = NoisyError(-0.2, -0.25, -0.15)
 
     def contradiction(error, own_mean_only):
-        return measured_wording.contradiction(
+        return measured_trainings.contradiction(
             expected,
             2.0,
             error,
@@ -241,12 +241,12 @@ def test_what_a_doubling_brought_is_told_with_the_noise_of_both():
     last = AnswerStep(spec, 2.0, fall(0.12, 0.08, 0.13), ())
     low = 0.10 - math.hypot(0.04, 0.03)
     high = 0.10 + math.hypot(0.01, 0.01)
-    words = measured_wording.gained_words([before, last], " stars")
+    words = measured_trainings.gained_words([before, last], " stars")
     assert f"by 0.100 stars more ({low:.3f} to {high:.3f}, 95%)" in words
     same = AnswerStep(spec, 2.0, fall(0.03, 0.0, 0.06), ())
-    words = measured_wording.gained_words([before, same], " stars")
+    words = measured_trainings.gained_words([before, same], " stars")
     assert "no difference was found" in words
-    assert not measured_wording.gained_words([before], " stars")
+    assert not measured_trainings.gained_words([before], " stars")
 
 
 def test_a_step_with_other_parameters_is_no_measurement_of_the_answer():

@@ -10,9 +10,9 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
 from dpmf_core.runs.tuning.choosing.declared_worlds import (
     RIVALS,
+    DeclaredShape,
     Span,
     UnpaidRange,
     WorldRuns,

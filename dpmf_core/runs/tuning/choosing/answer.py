@@ -48,7 +48,7 @@ class Answer:
             first = good[-1]
         else:
             first = good[0]
-        named_everywhere = self.judgement.best(first.epsilon or 0.0)
+        named_everywhere = self.judgement.best(first.epsilon)
         if named_everywhere is not None and self._is_enough(named_everywhere):
             return named_everywhere
         return first
@@ -57,7 +57,7 @@ class Answer:
     def is_first_by_median(self) -> bool:
         """Whether no method at the best's epsilon has a better median."""
         best = self.best
-        return best is not None and self.judgement.at(best.epsilon or 0.0)[0] == best
+        return best is not None and self.judgement.at(best.epsilon)[0] == best
 
     def _is_enough(self, one: Measured) -> bool:
         """Whether it beats the floor and reaches the goal by its median, as printed."""
@@ -75,36 +75,35 @@ class Answer:
         """Whether it is better than what needs no model of others, beyond chance."""
         floor = self.judgement.floor
         if floor is None:
-            gap = None
-        else:
-            gap = self.judgement.difference(one, floor)
+            return False
+        gap = self.judgement.difference(one, floor)
         return gap is not None and gap.clear < 0
 
     # -- what the best is compared with -----------------------------------------------------------
 
     @cached_property
+    def others(self) -> list[Measured]:
+        """The other methods at the best's epsilon, the best of them first."""
+        if self.best is None:
+            return []
+        here = self.judgement.at(self.best.epsilon)
+        return [one for one in here if one != self.best]
+
+    @cached_property
     def rivals(self) -> list[Measured]:
         """The other methods at the best's epsilon that are not worse beyond chance."""
-        best = self.best
-        if best is None:
-            return []
-        others = [one for one in self.judgement.at(best.epsilon or 0.0) if one != best]
-        gaps = [(one, self.judgement.difference(best, one)) for one in others]
-        return [one for one, gap in gaps if gap is None or gap.clear >= 0]
+        gaps = [(one, self.gap(one)) for one in self.others]
+        return [one for one, gap in gaps if gap is None or gap.clear <= 0]
 
     @property
     def is_undecided(self) -> bool:
         """Whether the best is only the first by its median, and no difference is found."""
         return bool(self.rivals)
 
-    @cached_property
+    @property
     def next_best(self) -> Measured | None:
         """The best of the other methods at the same epsilon."""
-        if self.best is None:
-            here = []
-        else:
-            here = self.judgement.at(self.best.epsilon or 0.0)
-        return next((one for one in here if one != self.best), None)
+        return next(iter(self.others), None)
 
     @cached_property
     def cheaper(self) -> Measured | None:

@@ -5,15 +5,16 @@ from dataclasses import asdict, replace
 from typing import Any, TypeVar
 
 from dpmf_core.base.errors import BadInput
-from dpmf_core.data.ratings import Shape
+from dpmf_core.data import PartitionedRatings
+from dpmf_core.data.ratings import Ratings
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.accounts import Account
+from dpmf_core.runs.commands import PROGRAM
 from dpmf_core.runs.draws import Draws
-from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.tuning.choosing.answer import find
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
-from dpmf_core.runs.tuning.choosing.declared_worlds import UnpaidRange
+from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, UnpaidRange
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
@@ -31,83 +32,73 @@ Compute = Callable[[Sequence[Point]], Draws]  # the table of these runs, all fin
 
 def question_of(data_id: str, n_users: int, options: dict[str, Any]) -> Question:
     """A question, with the usual delta if none is given. Raises BadInput."""
-    parts = dict(options)
-    if parts.get("delta") is None:
-        parts["delta"] = default_delta(n_users)
-    if parts.get("group", 1) != 1:
-        parts["protect"] = "group"
-    return Question.parse(data={"id": data_id}, **parts)
+    options = dict(options)
+    if options.get("delta") is None:
+        options["delta"] = default_delta(n_users)
+    if options.get("group", 1) != 1:
+        options["protect"] = "group"
+    return Question.parse(data={"id": data_id}, **options)
 
 
-def public_finding(
-    data_id: str, shape: Shape, options: dict[str, Any], compute: Compute, **facts: Any
-) -> PublicFinding:
-    """The answer on public data, on which methods are tried.
+def finding_of(
+    data_id: str,
+    asked: Ratings | PartitionedRatings | DeclaredShape,
+    options: dict[str, Any],
+    compute: Compute,
+    *,
+    title: str = "data of a declared shape",
+    path: str = "",
+    assumptions: tuple[str, ...] = (),
+    program: tuple[str, ...] = PROGRAM,
+) -> Finding:
+    """The answer on public data, on which methods are tried, or the prediction for a shape.
 
     Parameters
     ----------
     data_id
         The id of the data.
-    shape
-        The shape of the data.
+    asked
+        Public data, or the declared shape of private data.
     options
         The fields of `Question` except the data.
     compute
         Computes the table of runs.
-    **facts
-        Further fields of the finding.
-
-    Returns
-    -------
-    PublicFinding
-        The answer and the runs behind it.
+    title, path, assumptions, program
+        See `Finding`.
 
     Raises
     ------
     BadInput
-        If the question cannot be asked about these data.
+        If the question cannot be asked about these data. On private data that is anything but the
+        largest epsilon.
     """
-    question = question_of(data_id, shape.n_users, options)
-    runs = QuestionRuns(question, shape)
-    _, answer = find(runs, compute)
-    assert answer is not None  # every run has finished
-    return PublicFinding(question=question, runs=runs, answer=answer, **facts)
-
-
-def private_finding(
-    declared: DeclaredShape, options: dict[str, Any], compute: Compute, **facts: Any
-) -> PrivateFinding:
-    """The prediction for private data of a declared shape.
-
-    Parameters
-    ----------
-    declared
-        The declared shape.
-    options
-        The fields of `Question` except the data.
-    compute
-        Computes the table of runs.
-    **facts
-        Further fields of the finding.
-
-    Returns
-    -------
-    PrivateFinding
-        The recommended method and its range over the worlds.
-
-    Raises
-    ------
-    BadInput
-        If anything but the largest epsilon is asked for.
-    """
+    if not isinstance(asked, DeclaredShape):
+        question = question_of(data_id, asked.n_users, options)
+        runs = QuestionRuns(question, asked.shape)
+        _, answer = find(runs, compute)
+        assert answer is not None  # every run has finished
+        return PublicFinding(
+            question=question,
+            title=title,
+            path=path,
+            assumptions=assumptions,
+            program=program,
+            runs=runs,
+            answer=answer,
+        )
     if options.get("spend") is None or options.get("keep") or options.get("reach"):
         raise BadInput(
             "On private data give the largest epsilon, spend (--spend), and neither keep nor reach:"
             " what sharing is worth there, and the error, are not known before a release."
         )
-    question = question_of(declared.id, declared.n_users, options)
+    question = question_of(asked.id, asked.n_users, options)
     return PrivateFinding(
-        question=question, expected=_range_of(question, compute), **facts
+        question=question,
+        title=title,
+        path=path,
+        assumptions=assumptions,
+        program=program,
+        expected=_range_of(question, compute),
     )
 
 
@@ -141,11 +132,6 @@ def with_account(finding: AnyFinding, account: Account | None) -> AnyFinding:
 
 def export(finding: Finding) -> dict[str, Any]:
     """The finding as JSON, as it may leave the machine."""
-    special = dict[str, Any]()
-    if isinstance(finding, PublicFinding):
-        special = _measured_part(finding)
-    elif isinstance(finding, PrivateFinding):
-        special = _expected_part(finding)
     return {
         "question": finding.question.model_dump(mode="json"),
         "headline": finding.headline,
@@ -154,43 +140,9 @@ def export(finding: Finding) -> dict[str, Any]:
         "sentences": finding.sentences,
         "algorithm": finding.algorithm or None,
         "epsilon": finding.epsilon or None,
-        **special,
+        **finding.details,
         "cost": finding.cost,
         "total": finding.decision and asdict(finding.decision.total),
         "train": finding.train,
         **provenance(),
-    }
-
-
-def _measured_part(finding: PublicFinding) -> dict[str, Any]:
-    result = finding.answer
-    judgement = finding.answer.judgement
-
-    def exported(one: Measured | None) -> dict[str, Any] | None:
-        if one is None:
-            return None
-        return result.export(one)
-
-    return {
-        "best": exported(result.best),
-        "is_undecided": result.is_undecided,
-        "no_difference": [one.algorithm for one in result.rivals],
-        "front": [exported(one) for one in judgement.front],
-        "methods": [exported(one) for one in judgement.ranked],
-        "without_noise": [
-            exported(one) for one in judgement.measured if one.without_noise
-        ],
-        "best_known": exported(judgement.best_known),
-        "floor": exported(judgement.floor),
-        "refused": finding.runs.refusals,
-    }
-
-
-def _expected_part(finding: PrivateFinding) -> dict[str, Any]:
-    selection = finding.selection
-    return {
-        "range": finding.expected.export(),
-        "selected": None if selection is None else selection.export(),
-        "contradiction": finding.contradiction or None,
-        "measured": [step.export() for step in finding.steps],
     }

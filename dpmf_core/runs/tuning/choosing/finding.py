@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpmf_core.privacy import Relation, UnsupportedEvent
 from dpmf_core.privacy.budget import AccountBudget
@@ -125,6 +125,11 @@ class Finding(ABC):
     @abstractmethod
     def about_rows(self) -> str:
         """What the figures of the table are, in sentences."""
+
+    @property
+    @abstractmethod
+    def details(self) -> dict[str, Any]:
+        """What only such an answer has, as JSON."""
 
     # -- titles -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ private selection, which may choose another method; the account of the data pays
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
@@ -14,21 +14,19 @@ from dpmf_core.privacy import Budget, Relation, Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.fall_record import FallRecord
-from dpmf_core.runs.measured_training import MeasuredTraining
+from dpmf_core.runs.measured_fall import MeasuredTraining
 from dpmf_core.runs.paired_errors import NoisyError
+from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
-from dpmf_core.runs.tuning.choosing import measured_wording, wording
-from dpmf_core.runs.tuning.choosing.declared_shape import DeclaredShape
+from dpmf_core.runs.tuning.choosing import measured_trainings, wording
 from dpmf_core.runs.tuning.choosing.declared_worlds import (
     RIVALS,
+    DeclaredShape,
     UnpaidRange,
     WorldRuns,
 )
 from dpmf_core.runs.tuning.choosing.finding import Finding
-from dpmf_core.runs.tuning.choosing.measured_trainings import (
-    AnswerStep,
-    missing_charges,
-)
+from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
 from dpmf_core.runs.tuning.choosing.question import Question, candidates
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search_space import TuneSpec
@@ -128,13 +126,18 @@ class PrivateFinding(Finding):
         fall = self.fall
         if fall is None or not self.is_expected:
             return ""
-        return measured_wording.contradiction(
+        return measured_trainings.contradiction(
             self.expected, self.epsilon, fall, own_mean_only=self.step is None
         )
 
     @property
     def is_trained(self) -> bool:
         return self.step is not None
+
+    def with_step(self, run: Run) -> "PrivateFinding":
+        """The finding after a measured training, the run of `work`."""
+        step = AnswerStep.of(run, self.epsilon)
+        return replace(self, steps=(*self.steps, step))
 
     def work(
         self, data: DataSpec, measurement: float, epsilon: float = 0.0
@@ -185,7 +188,7 @@ class PrivateFinding(Finding):
     def sentence(self) -> str:
         fall = self.fall
         if fall is not None:
-            return measured_wording.headline(
+            return measured_trainings.headline(
                 self.algorithm, self.epsilon, fall, self._unit
             )
         if not self.is_expected:
@@ -203,7 +206,7 @@ class PrivateFinding(Finding):
         words = "A private selection on these data chose it."
         fall = self.fall
         if fall is not None:
-            measured = measured_wording.fall_words(fall, self._unit)
+            measured = measured_trainings.fall_words(fall, self._unit)
             words = f"Measured on these data, {measured}."
         elif self.is_expected:
             words = wording.range_words(self.expected, self.epsilon)
@@ -233,9 +236,9 @@ class PrivateFinding(Finding):
             parts.append(step.fall.headline)
         elif self.selection is not None and self.selection.paired is not None:
             parts += [self.selection.paired.floor_words, BEST_OF_SEVERAL]
-        parts.append(measured_wording.gained_words(self.steps_of_method, self._unit))
+        parts.append(measured_trainings.gained_words(self.steps_of_method, self._unit))
         if self.is_expected and not self.contradiction:
-            parts.append(measured_wording.agreement(self.expected, self.epsilon))
+            parts.append(measured_trainings.agreement(self.expected, self.epsilon))
         if step is not None:
             parts += step.fall.sentences[1:]
         return [part for part in parts if part]
@@ -248,7 +251,7 @@ class PrivateFinding(Finding):
     def source(self) -> str:
         if self.fall is None:
             return wording.WORLDS
-        return measured_wording.MEASURED
+        return measured_trainings.MEASURED
 
     @property
     def cost(self) -> str:
@@ -259,13 +262,13 @@ class PrivateFinding(Finding):
     @property
     def columns(self) -> tuple[str, ...]:
         if self.steps_of_method:
-            return measured_wording.columns(self.expected)
+            return measured_trainings.columns(self.expected)
         return wording.range_columns(self.expected)
 
     @property
     def rows(self) -> Sequence[tuple[str, ...]]:
         if self.steps_of_method:
-            return measured_wording.rows(
+            return measured_trainings.rows(
                 self.expected, self.steps_of_method, is_expected=self.is_expected
             )
         return wording.range_rows(self.expected)
@@ -273,8 +276,18 @@ class PrivateFinding(Finding):
     @property
     def about_rows(self) -> str:
         if self.steps_of_method:
-            return measured_wording.about_rows(self.expected)
+            return measured_trainings.about_rows(self.expected)
         return wording.worlds_words(self.expected)
+
+    @property
+    def details(self) -> dict[str, Any]:
+        selection = self.selection
+        return {
+            "range": self.expected.export(),
+            "selected": None if selection is None else selection.export(),
+            "contradiction": self.contradiction or None,
+            "measured": [step.export() for step in self.steps],
+        }
 
     # -- a private selection ----------------------------------------------------------------------
 
@@ -308,7 +321,10 @@ class PrivateFinding(Finding):
 
         So it is with a private selection.
         """
-        earlier = [*self.earlier, *missing_charges(self.earlier, self.steps)]
+        earlier = [
+            *self.earlier,
+            *measured_trainings.missing_charges(self.earlier, self.steps),
+        ]
         selection = self.selection
         if selection is None or any(
             charge.title == self._own_title for charge in earlier

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import conclusions
@@ -98,3 +98,27 @@ class PublicFinding(Finding):
                 *refusals,
             ]
         )
+
+    @property
+    def details(self) -> dict[str, Any]:
+        answer = self.answer
+        judgement = answer.judgement
+
+        def exported(one: Measured | None) -> dict[str, Any] | None:
+            if one is None:
+                return None
+            return answer.export(one)
+
+        return {
+            "best": exported(answer.best),
+            "is_undecided": answer.is_undecided,
+            "no_difference": [one.algorithm for one in answer.rivals],
+            "front": [exported(one) for one in judgement.front],
+            "methods": [exported(one) for one in judgement.ranked],
+            "without_noise": [
+                exported(one) for one in judgement.measured if one.without_noise
+            ],
+            "best_known": exported(judgement.best_known),
+            "floor": exported(judgement.floor),
+            "refused": self.runs.refusals,
+        }

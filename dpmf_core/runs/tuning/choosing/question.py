@@ -1,14 +1,14 @@
 """An analyst's question (who must be protected, the goal, ratings or lists) and its runs."""
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, checked
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.privacy import Event, Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
@@ -17,7 +17,7 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.references import best_known_on, floors, proven_methods
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
-from dpmf_core.runs.tuning.choosing.declared_shape import is_declared
+from dpmf_core.runs.tuning.choosing.declared_worlds import is_declared
 
 # public, whatever the data; runs at these come with the package (`comparison.EPSILONS`)
 GRID = (0.5, 1.0, 2.0, 3.2, 5.0, 10.0)
@@ -52,7 +52,7 @@ METRIC: dict[Goal, str] = {"ratings": "rmse", "lists": "recall_at_20"}
 OF_A_PERSON = "person_rmse"  # on private data, where a measurement releases its fall
 
 
-class Question(BaseModel):
+class Question(Frozen):
     """One question. Exactly one of `spend`, `keep` and `reach` is given.
 
     Attributes
@@ -63,8 +63,6 @@ class Question(BaseModel):
     delta
         The delta of every run.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     data: DataSpec
     protect: Protect = Field("person", description="who must be protected")
@@ -221,14 +219,8 @@ class QuestionRuns:
             seeds=tuple(question.seed + draw for draw in draws),
             delta=question.delta,
         )
-        points = [
-            point
-            if point.epsilon is None
-            else replace(point, epsilon=protected[point.epsilon])
-            for point in sweep.points()
-        ]
         return sorted(
-            points,
+            sweep.points_named(protected),
             key=lambda point: (order.index(point.spec.algorithm), point.epsilon or 0.0),
         )
 

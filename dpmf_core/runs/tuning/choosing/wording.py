@@ -244,8 +244,8 @@ def _gain_words(expected: UnpaidRange, gain: Span) -> str:
         better = "falls"
         worse = "rises"
     unit = unit_of(expected)
-    low = _figure(gain.low)
-    high = _figure(gain.high)
+    low = f"{gain.low:z.2f}"
+    high = f"{gain.high:z.2f}"
     if not low.startswith("-"):
         if low == high:
             return f"{name} {better} by {low}{unit}"
@@ -257,9 +257,9 @@ def _gain_words(expected: UnpaidRange, gain: Span) -> str:
 
 
 def _worth_words(expected: UnpaidRange) -> str:
-    low = _figure(max(expected.worth.low, 0.0))
-    high = _figure(max(expected.worth.high, 0.0))
-    return f"sharing may be worth {low} to {high}{unit_of(expected)}"
+    low = max(expected.worth.low, 0.0)
+    high = max(expected.worth.high, 0.0)
+    return f"sharing may be worth {low:.2f} to {high:.2f}{unit_of(expected)}"
 
 
 def unit_of(expected: UnpaidRange) -> str:
@@ -270,11 +270,6 @@ def unit_of(expected: UnpaidRange) -> str:
     if low >= 0 and high <= LARGEST_STARS:
         return " stars"
     return " on the scale of the ratings"
-
-
-def _figure(value: float) -> str:
-    """Two decimals, never minus zero."""
-    return f"{value:.2f}".replace("-0.00", "0.00")
 
 
 def _share_range_words(share: Span | None) -> str:
@@ -329,4 +324,4 @@ def _range_row(expected: UnpaidRange, epsilon: float) -> tuple[str, ...]:
     shares = ("", "")
     if share is not None:
         shares = (_clipped_share(share.low), _clipped_share(share.high))
-    return budget_text(epsilon), _figure(gain.low), _figure(gain.high), *shares
+    return budget_text(epsilon), f"{gain.low:z.2f}", f"{gain.high:z.2f}", *shares
