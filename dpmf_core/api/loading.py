@@ -308,9 +308,5 @@ def _read_once(address: str) -> AnyData:
 
 def _warn_of_changes(address: str, report: Report | None) -> None:
     """Warn if rows of a file were left out or changed."""
-    if report is None:
-        line = ""
-    else:
-        line = report.line(address, program())
-    if line:
+    if report is not None and (line := report.line(address, program())):
         warn_of_rows(line)

@@ -177,10 +177,9 @@ def _pipelines() -> Iterator[tuple[Pipeline, int]]:
     frame = sys._getframe(2)
     known = set[int]()
     while frame is not None:
+        line = None
         if frame.f_code.co_name.startswith(("fit", "_fit")):
             line = frame.f_locals.get("self")
-        else:
-            line = None
         if isinstance(line, Pipeline) and id(line) not in known:
             known.add(id(line))
             yield line, frame.f_locals.get("step_idx", len(line.steps) - 1)

@@ -90,9 +90,8 @@ class AccountOptions(Options):
 @field_option("calibration", Budget.model_fields["calibration"])
 @output.json_option
 def account(as_json: bool, **options: Any) -> None:
-    if options["file"] is None:
-        event = None
-    else:
+    event = None
+    if options["file"] is not None:
         event = read_ledger(options["file"])
     if event is not None and not isinstance(event, Event):
         output.show(as_json, *_of_another_kind(event, options))

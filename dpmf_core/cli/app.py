@@ -43,10 +43,7 @@ def app(options: tuple[str, ...], settings_only: bool, as_json: bool) -> int:
 def script() -> Path:
     """The app's script: installed, or next to the core in a clone. Raises BadInput."""
     package = importlib.util.find_spec("dpmf_app")
-    if package:
-        locations = package.submodule_search_locations
-    else:
-        locations = None
+    locations = getattr(package, "submodule_search_locations", None)
     for folder in (*map(Path, locations or ()), Path(__file__).parents[2]):
         if (folder / "app.py").is_file() and (folder / "pages").is_dir():
             return folder / "app.py"
@@ -66,9 +63,8 @@ def _show_settings(as_json: bool) -> None:
     rows = setting_rows()
     for row in rows:
         value = WITHOUT_LIMIT if row["value"] is None else row["value"]
+        text = value
         if isinstance(value, tuple):
             text = ", ".join(value) or "none"
-        else:
-            text = value
         lines.append(f"{row['name']} = {text}  ({row['from']})\n    {row['words']}")
     output.show(as_json, rows, "\n".join(lines))

@@ -108,9 +108,5 @@ def _fact_option(name: str, *, is_hidden: bool) -> Decorator:
 
 def tell_changes(address: str, report: Report | None) -> None:
     """Say on standard error what was left out or changed in data, if anything was."""
-    if report is None:
-        line = ""
-    else:
-        line = report.line(address, program())
-    if line:
+    if report is not None and (line := report.line(address, program())):
         output.note(line)

@@ -138,9 +138,8 @@ def with_bar(spec: RunSpec, **where: Any) -> Run:
     with output.progress_bar(desc=name, unit="step", leave=False) as bar:
 
         def tell(progress: Progress) -> None:
-            if progress.part is None:
-                part = ""
-            else:
+            part = ""
+            if progress.part is not None:
                 part = ", part {} of {}".format(*progress.part)
             bar.set_description(name + part, refresh=False)
             curve = progress.curves[-1] if progress.curves else {}

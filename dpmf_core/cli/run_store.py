@@ -35,10 +35,9 @@ def runs(context: click.Context, as_json: bool) -> None:
             f"{n_unreadable} stored runs cannot be read. `runs check` says why."
         )
     head = ["key", "made (UTC)", "data", "algorithm", "epsilon", "seed", "RMSE"]
+    table = "No run is stored yet."
     if rows:
         table = output.table(head, list(map(_line, rows)))
-    else:
-        table = "No run is stored yet."
     output.show(as_json, list(map(_export, rows)), table)
 
 
@@ -147,10 +146,9 @@ def check(context: click.Context, as_json: bool) -> None:
     store = Store()
     problems = store.check()
     number = store.count()
+    whole = "The store is intact."
     if problems:
         whole = f"Problems: {len(problems)}."
-    else:
-        whole = "The store is intact."
     noun = "run" if number == 1 else "runs"
     lines = [f"{number:,} {noun} in {store.path}.", *problems, whole]
     output.show(as_json, {"runs": number, "problems": problems}, "\n".join(lines))

@@ -59,10 +59,9 @@ def field_option(name: str, info: FieldInfo, **changes: Any) -> Decorator:
         facts["type"] = _click_type(info.annotation)
         # click takes None as a value
         if not info.is_required() and info.default is not None:
+            default = info.default
             if isinstance(info.default, StrEnum):
                 default = info.default.value
-            else:
-                default = info.default
             facts |= {"default": default, "show_default": True}
     if name in COMPLETIONS:
         facts["shell_complete"] = COMPLETIONS[name]
@@ -86,11 +85,7 @@ def _click_type(annotation: Any) -> Any:
         return click.Path(path_type=Path)
     if isinstance(annotation, type):
         if issubclass(annotation, StrEnum):
-            names = [str(choice) for choice in annotation]
-        else:
-            names = []
-        if names:
-            return click.Choice(names)
+            return click.Choice([str(choice) for choice in annotation])
         return annotation
     return next(
         _click_type(option)

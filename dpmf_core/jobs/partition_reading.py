@@ -152,9 +152,8 @@ class _PartitionReader:
     """
 
     def __init__(self, request: PartitionRequest, contents: Sequence[Content]) -> None:
-        if request.folder is not None:
-            self._worker = HERE
-        else:
+        self._worker = HERE
+        if request.folder is None:
             self._worker = _address()
         if reason := request.requirement.unmet():
             raise WorkerRefuses(self._worker, reason)

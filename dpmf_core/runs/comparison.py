@@ -189,10 +189,9 @@ def _suitable(
         except BadInput as error:
             refusals[title] = error.args[0]
             continue
+        label = title
         if is_own and name == MAIN:
             label = f"{title}, your parameters"
-        else:
-            label = title
         points[name] = Point(
             spec, label, spec.epsilon, is_rival=not (is_own and name == MAIN)
         )

@@ -125,10 +125,9 @@ def share_words(
         The end of a sentence.
     """
     if is_worse(share):
+        alone = ""
         if judgement.floor:
             alone = judgement.metric.text(judgement.floor.median)
-        else:
-            alone = ""
         return (
             f"is worse than no model: {floor_words(judgement, row)} alone has"
             f" {judgement.metric.title} {alone}"
@@ -165,15 +164,13 @@ def range_words(shares: Measured) -> str:
 def cost_words(judgement: Judgement, cost: PrivacyCost, row: str = "user") -> str:
     """The costs of noise, of the method and of not sharing, in two sentences."""
     metric = judgement.metric
+    direction = "more"
     if bool(metric.larger_is_better) == (cost.total >= 0):
         direction = "less"
-    else:
-        direction = "more"
     of_samples = judgement.floor is not None and judgement.floor.algorithm == AVERAGE
+    without_model = "Not sharing at all"
     if of_samples:
         without_model = f"The average {row} alone"
-    else:
-        without_model = "Not sharing at all"
     return (
         f"{metric.label} is {metric.text(abs(cost.total))} {direction} than with"
         f" {best_known_words(judgement)}: {signed_text(judgement, cost.noise)} from noise and"
@@ -231,10 +228,9 @@ def not_ranked_words(judgement: Judgement) -> list[str]:
 
 def caution_words(label: str, caution: str) -> str:
     """Why a private method is not ranked, in a sentence."""
+    reason = caution
     if caution.startswith("protects"):
         reason = f"its ε {caution}"
-    else:
-        reason = caution
     return f"{label} is not ranked: {reason}."
 
 
@@ -244,10 +240,9 @@ def best_words(judgement: Judgement, epsilon: float, row: str = "user") -> str:
     if best is None:
         return ""
     values = [f"{name} = {value}" for name, value in best.grid.items()]
+    method = best.label
     if values:
         method = f"{best.label} with {names_text(values)}"
-    else:
-        method = best.label
     finding = (
         f"At ε = {budget_text(epsilon)}, {method} {kept_words(judgement, best, row)}."
     )
@@ -384,10 +379,9 @@ def reference_lines(
     if judgement.best_known is not None:
         median = judgement.best_known.median
         best = judgement.best_known.label
+        name = f"{best}, not private"
         if judgement.has_best_known:
             name = f"best known, {best}"
-        else:
-            name = f"{best}, not private"
         label = f"{name}: {text(median)}"
         lines.append(ReferenceLine(Reference.BEST_KNOWN, median, label))
     if judgement.floor is not None:

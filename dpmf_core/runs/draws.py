@@ -189,10 +189,9 @@ class Judgement:
         if not figures:
             return None
         seeds = tuple(sorted(figures))
+        name = AVERAGE
         if "ratings" in self.metric.tasks:
             name = NO_MODEL
-        else:
-            name = AVERAGE
         return Measured(
             name, name, None, {}, tuple(figures[seed] for seed in seeds), seeds
         )

@@ -133,10 +133,9 @@ class FallRecord(Frozen):
                 f"{COUNTS} The data are public, so the figure is exact: it has no noise, and no"
                 " difference is cut off."
             )
+        clip = self.constant_clip
         if self.floor == "own mean":
             clip = self.own_clip
-        else:
-            clip = self.constant_clip
         return (
             f"{COUNTS} One person's difference of squared errors counts as ±{clip:.2g} at most,"
             " which mostly makes the figure smaller: it is what people gain whose gain is not"

@@ -88,16 +88,14 @@ def usual_run(kind: DataKind, data: str = "") -> RunSpec:
     """The private run that a page about this kind of data shows first; by default on the usual."""
     data = data or USUAL_DATA[kind]
     entry = _entry(data)
+    data_fields = {"id": data}
     if kind == "documents":
-        weighting = {"weighting": WEIGHTING}
-    else:
-        weighting = {}
+        data_fields["weighting"] = WEIGHTING
+    parameters = {}
     if isinstance(entry, SampleEntry):
-        parameters = {"n_components": entry.n_components}
-    else:
-        parameters = {}
+        parameters["n_components"] = entry.n_components
     return RunSpec.parse(
-        data={"id": data, **weighting},
+        data=data_fields,
         algorithm=RECOMMENDED["ratings" if kind == "ratings" else "samples"],
         parameters=parameters,
         budget={

@@ -165,10 +165,9 @@ def event(run: Run, epsilon: float) -> Event:
             f"The epsilon of an error must be above 0 and at most 100. Got {epsilon:g}."
         )
     is_replaced = budget.relation is Relation.REPLACE_ONE
+    moves = 1.0
     if is_replaced:
         moves = PairedErrors().replace_one_factor
-    else:
-        moves = 1.0
     return score_event(moves / gaussian_mu(epsilon, budget.delta))
 
 

@@ -152,10 +152,9 @@ def chart_of_draws(draws: Draws, metric: str | None = None) -> "Figure":
             for at in (ends if one.epsilon is None else [one.epsilon])
         ]
     table = pd.DataFrame(rows, columns=["method", "epsilon", figure])
+    title = figure
     if figure in METRICS:
         title = METRICS[figure].label
-    else:
-        title = figure
     chart = _lines(
         table.sort_values("epsilon", kind="stable"), "epsilon", figure, title
     )

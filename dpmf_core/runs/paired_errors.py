@@ -186,10 +186,9 @@ def error_of_sums(
         mean = math.sin(angle) / (math.sin(angle) + math.cos(angle))
         return half_range * math.sqrt(mean)
 
+    angle = math.pi / 4
     if errors + rest > 0:
         angle = math.atan2(errors, rest)
-    else:
-        angle = math.pi / 4
     # the noisy sums are at most `far` away from the line through 0 and the true sums
     far = SIDES * scale
     width = math.asin(far / max(math.hypot(errors, rest), far))

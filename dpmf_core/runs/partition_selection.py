@@ -239,10 +239,9 @@ def release_shape(
     else:
         people = in_memory(data)
     curator = NoisyCurator(people, noise)
+    n_units = None
     if units:
         n_units = _padded_count(curator, UnitCount(failure_probability), data.name)
-    else:
-        n_units = None
     if not items:
         return PublicShape(n_units, slots)
     kept_names = _passing(curator, NameCounts(failure_probability), data)

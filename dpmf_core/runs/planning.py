@@ -152,10 +152,7 @@ def _on_data(
 
     What the releases in `first` show of the data's shape need not be assumed.
     """
-    if first:
-        released = _released_facts(spec.data)
-    else:
-        released = set[str]()
+    released = _released_facts(spec.data) if first else set[str]()
     assumed = (fact for fact in assumptions if fact not in released)
     guarantee = guarantee.assuming(*assumed, *spec.split.assumptions)
     facts = tuple(fact for fact in guarantee.taken_as_public if fact not in released)
@@ -171,14 +168,12 @@ def _item_facts(spec: DataSpec, shape: Any) -> tuple[str, ...]:
         return ()
     features = getattr(shape, "item_features", None)
     columns = () if features is None else features.columns
+    more = ""
     if len(columns) > COLUMNS_NAMED:
         more = f" and {len(columns) - COLUMNS_NAMED} more"
-    else:
-        more = ""
+    names = ""
     if columns:
         names = f" ({', '.join(columns[:COLUMNS_NAMED])}{more})"
-    else:
-        names = ""
     return (f"the items' {offered_item_features(spec.id) or f'features{names}'}",)
 
 
@@ -221,12 +216,11 @@ def _released_facts(spec: DataSpec) -> set[str]:
         "the number of users",
         "the number of samples",
     }
+    released = set[str]()
     if spec.item_choice == "private":
-        released = items
-    else:
-        released = set[str]()
+        released |= items
     if spec.row_count == "private":
-        return released | units
+        released |= units
     return released
 
 
@@ -245,10 +239,9 @@ def charge_before(spec: RunSpec, data: AnyData) -> Charge:
     first = first_release(spec)
     # what costs so much when a unit is replaced may cost as much when one is added, and what costs
     # so much when one is added costs at most what twice the movement does when one is replaced
+    factor = 2.0
     if budget.relation is Relation.REPLACE_ONE:
         factor = 1.0
-    else:
-        factor = 2.0
 
     def everything(level: float) -> Event:
         return sequence(

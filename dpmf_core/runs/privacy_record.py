@@ -160,10 +160,9 @@ class PrivacyRecord(Frozen):
         PrivacyRecord
             The record, with an epsilon for every rule.
         """
+        relation = Relation.ADD_REMOVE
         if budget:
             relation = budget.relation
-        else:
-            relation = Relation.ADD_REMOVE
         delta = budget.delta if budget else None
         rows = every_epsilon(event, 1e-9 if delta is None else delta, relation)
         has_epsilon = guarantee.has_epsilon
@@ -261,10 +260,9 @@ class PrivacyRecord(Frozen):
         """
         from dpmf_core.privacy.exchange import to_dp_event
 
+        relation = Relation.ADD_REMOVE
         if isinstance(self.relation, Relation):
             relation = self.relation
-        else:
-            relation = Relation.ADD_REMOVE
         return to_dp_event(self.event, relation)
 
     @property

@@ -66,10 +66,9 @@ def _enter_measurement(record: RunRecord, ledger: LedgerFile, *, lasting: bool) 
     """Enter what a stored run's measurement released, which is shown with the run."""
     fall = record.fall
     if fall is None:
-        charge = None
-    else:
-        charge = fall.charge(record.title, record.guarantee)
-    if fall is not None and fall.receipt is not None and charge is not None:
+        return
+    charge = fall.charge(record.title, record.guarantee)
+    if fall.receipt is not None and charge is not None:
         _enter(fall.receipt, charge, ledger, record.created, lasting=lasting)
 
 

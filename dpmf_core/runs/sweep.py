@@ -64,14 +64,12 @@ class Method(Frozen):
         parameters = ", ".join(
             f"{name} {value}" for name, value in self.parameters.items()
         )
+        rule = ""
         if self.calibration is Calibration.SOURCE:
             rule = "the source's noise"
-        else:
-            rule = ""
+        kind = self.kind
         if self.without_noise:
             kind = algorithms.without_noise(self.kind)
-        else:
-            kind = self.kind
         return self.label or ", ".join(
             part for part in (kind.title, parameters, rule) if part
         )

@@ -253,10 +253,9 @@ class TrainedModel(Run):
             ids = pd.Index(np.atleast_1d(np.asarray(users)))
         known = places(people.ids, pd.Series(ids)) >= 0
         if not known.all() or not len(ids):
+            missing = "People have"
             if len(ids):
                 missing = f"The user '{str(ids[~known][0])[:60]}' has"
-            else:
-                missing = "People have"
             raise BadInput(
                 f"{missing} no ratings here. Pass their ratings: recommend(own=frame) takes a frame"
                 " with columns user, item and rating."

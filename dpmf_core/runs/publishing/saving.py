@@ -225,10 +225,7 @@ def _run_of(content: dict[str, Any], arrays: dict[str, Any]) -> Run:
     low, high = content["bounds"]
     if not low < high:
         raise ValueError(f"its bounds are {low} and {high}")
-    if "item_titles" in arrays:
-        titles = tuple(map(str, arrays["item_titles"].tolist()))
-    else:
-        titles = ()
+    titles = tuple(map(str, arrays.get("item_titles", ())))
     settings = {**content["settings"], "bounds": (low, high)}
     record = RunRecord.model_validate({**content["record"], "model": settings})
     own = {name: array for name, array in arrays.items() if name not in NAMES}

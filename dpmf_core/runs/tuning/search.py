@@ -386,9 +386,8 @@ def price(
     In each of its draws a trial releases `plan` and, if its score is computed from private ratings,
     a noisy score.
     """
-    if score_noise is None:
-        once = plan
-    else:
+    once = plan
+    if score_noise is not None:
         once = sequence(plan, score_event(score_noise))
     return price_of_choosing(Repeat(once, draws), mean, budget.delta, budget.relation)
 

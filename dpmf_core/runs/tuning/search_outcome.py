@@ -214,9 +214,8 @@ class SearchResult:
 
     def _line(self, trial: Trial) -> list[str]:
         values = [trial.place.get(name) for name in self.spec.search]
-        if trial.interval is None:
-            between = "-"
-        else:
+        between = "-"
+        if trial.interval is not None:
             between = "{:.4f} to {:.4f}".format(*trial.interval)
         texts = [
             f"{value:.4g}" if isinstance(value, float) else str(value)

@@ -172,10 +172,9 @@ class TuneSpec(Frozen):
 
     def trial(self, place: Mapping[str, Value], draw: int = 0) -> RunSpec:
         """The run of one draw of a trial, which sees no test rating of its split."""
+        part = "test"
         if self.kind.task == "ratings":
             part = "validation"
-        else:
-            part = "test"
         return self._run(
             place, self.split.model_copy(update={"judged": part}), self.seed + draw
         )

@@ -60,17 +60,14 @@ def under_budget(selection: Selection, account: Account | None) -> BudgetedOffer
         f"{epsilon_text(selection.epsilon)} (δ = {delta_text(selection.budget.delta)})"
     )
     mu = selection.mu(budget.relation)
-    if math.isfinite(mu):
-        gaussian = epsilon_text(gaussian_epsilon(mu, budget.delta))
-    else:
-        gaussian = ""
-    if not gaussian:
+    if not math.isfinite(mu):
         return BudgetedOffer(
             False,
             f"The price of this selection is ε = {price}, but no Gaussian release is known that"
             " costs as much at every ε, so the budget cannot count it. Remove the budget, or choose"
             " a smaller ε.",
         )
+    gaussian = epsilon_text(gaussian_epsilon(mu, budget.delta))
     words = (
         f"The price of this selection is ε = {price}. The budget counts it as one Gaussian release"
         f" of ε = {gaussian} (δ = {delta_text(budget.delta)}), because releases under a budget must"

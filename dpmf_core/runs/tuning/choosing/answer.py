@@ -44,10 +44,9 @@ class Answer:
         good = [one for one in self.judgement.front if self._is_enough(one)]
         if not good:
             return None
+        first = good[0]
         if self.question.spend is not None:
             first = good[-1]
-        else:
-            first = good[0]
         named_everywhere = self.judgement.best(first.epsilon)
         if named_everywhere is not None and self._is_enough(named_everywhere):
             return named_everywhere

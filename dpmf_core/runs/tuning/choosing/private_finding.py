@@ -68,10 +68,8 @@ class PrivateFinding(Finding):
     @property
     def algorithm(self) -> str:
         if self.selection is None:
-            winner = {}
-        else:
-            winner = self.selection.winner
-        return str(winner.get("method", self.expected.method))
+            return self.expected.method
+        return str(self.selection.winner.get("method", self.expected.method))
 
     @property
     def method_title(self) -> str:

@@ -29,10 +29,9 @@ def headline(answer: Answer) -> str:
     if share is not None:
         kept = conclusions.share_words(answer.judgement, share)
     if answer.is_undecided:
+        which = "the recommended one"
         if answer.is_first_by_median:
             which = "the first by its median"
-        else:
-            which = "the recommended one"
         return f"{no_difference(answer)}: {best.label}, {which}, {kept}"
     return f"{USE} {best.label} at ε = {budget_text(best.epsilon or 0.0)}: it {kept}"
 
@@ -144,10 +143,9 @@ def _less(answer: Answer) -> str:
     if best is None or cheaper is None:
         return ""
     is_other = cheaper.algorithm != best.algorithm
+    which = best.label
     if is_other:
         which = f"the best, {cheaper.label},"
-    else:
-        which = best.label
     words = f"At ε = {budget_text(cheaper.epsilon or 0.0)} {which} {_share_words(answer, cheaper)}"
     if gap is None:
         return f"{words}."
