@@ -9,7 +9,13 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted, check_non_negative, validate_data
 
 from dpmf_core.api.options import AlgorithmOptions
-from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
+from dpmf_core.api.releases import (
+    AlgorithmParameters,
+    RandomState,
+    Releasing,
+    fitted_before,
+    joined,
+)
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.data.samples import NUMBER_IS_PUBLIC, PEOPLE_ARE_COUNTED, Samples
@@ -234,7 +240,7 @@ class PrivateNMF(_NMF):
         public: bool = False,
         noise: Literal["continuous", "discrete"] = "continuous",
         ledger: str | None = None,
-        parameters: dict[str, Any] | None = None,
+        parameters: AlgorithmParameters = None,
         **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.n_components = n_components
@@ -295,7 +301,7 @@ class PlainNMF(_NMF):
         random_state: RandomState = None,
         public: bool = False,
         ledger: str | None = None,
-        parameters: dict[str, Any] | None = None,
+        parameters: AlgorithmParameters = None,
         **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.n_components = n_components

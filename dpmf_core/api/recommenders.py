@@ -14,7 +14,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from dpmf_core import algorithms
 from dpmf_core.api.options import AlgorithmOptions
-from dpmf_core.api.releases import RandomState, Releasing, fitted_before, joined
+from dpmf_core.api.releases import (
+    AlgorithmParameters,
+    RandomState,
+    Releasing,
+    fitted_before,
+    joined,
+)
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput, HoldsPrivateRatings
 from dpmf_core.data.frame_columns import pairs_of
@@ -317,7 +323,7 @@ class PrivateRecommender(_RatingsEstimator):
         random_state: RandomState = None,
         public: bool = False,
         ledger: str | None = None,
-        parameters: dict[str, Any] | None = None,
+        parameters: AlgorithmParameters = None,
         **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.algorithm = algorithm
@@ -402,7 +408,7 @@ class PlainRecommender(_RatingsEstimator):
         random_state: RandomState = None,
         public: bool = False,
         ledger: str | None = None,
-        parameters: dict[str, Any] | None = None,
+        parameters: AlgorithmParameters = None,
         **flat: Unpack[AlgorithmOptions],
     ) -> None:
         self.algorithm = algorithm

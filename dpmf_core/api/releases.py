@@ -21,6 +21,7 @@ from dpmf_core.runs import execution
 from dpmf_core.runs.specification import RunSpec, with_delta
 from dpmf_core.runs.trained_model import Training, model_of
 
+AlgorithmParameters = dict[str, Any] | None  # of an algorithm, by their names
 RandomState = int | np.random.RandomState | np.random.Generator | None
 
 
@@ -31,7 +32,7 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
     """
 
     algorithm: str
-    parameters: dict[str, Any] | None
+    parameters: AlgorithmParameters
     random_state: RandomState
     public: bool
     ledger: str | None
@@ -145,8 +146,8 @@ class Releasing(BaseEstimator):  # type: ignore[misc]  # scikit-learn has no typ
 
 
 def joined(
-    parameters: dict[str, Any] | None, flat: Mapping[str, Any]
-) -> dict[str, Any] | None:
+    parameters: AlgorithmParameters, flat: Mapping[str, Any]
+) -> AlgorithmParameters:
     """Join an algorithm's parameters from a mapping with those given one by one.
 
     A value that is not a mapping is returned unchanged, and `fit` refuses it.

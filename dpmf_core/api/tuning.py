@@ -25,7 +25,7 @@ from dpmf_core.data.report import Outside
 from dpmf_core.jobs.job import Job, Task
 from dpmf_core.privacy.accounts import LedgerFile
 from dpmf_core.runs.data_access import open_anywhere
-from dpmf_core.runs.specification import RunSpec, Value
+from dpmf_core.runs.specification import ParameterValues, RunSpec, Value
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.sweep import as_grid
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
@@ -67,7 +67,7 @@ class Tuning:
         return f"<Tuning: {self.parameters}>"
 
     @property
-    def parameters(self) -> dict[str, Value]:
+    def parameters(self) -> ParameterValues:
         """The best parameters, for `fit(..., parameters=...)`; empty if no trial was drawn."""
         return self.outcome.winner
 
@@ -132,7 +132,7 @@ def tune(
     delta
         The slack of the bound, below 1/n. By default 1/(10 n) for n people, rounded down.
     grid
-        Values of parameters to try, all combinations. Give either `grid` or `vary`.
+        ParameterValues of parameters to try, all combinations. Give either `grid` or `vary`.
     vary
         Parameters for the sampler: names, whose range is around the recommended value, or a mapping
         from names to (low, high), to (low, high, "log"), or to None for that range.

@@ -29,6 +29,7 @@ class Progress:
 
 
 Tell = Callable[[Progress], None]
+Stopped = Callable[[], bool]  # whether the work ends before its next step
 
 
 def ignore(progress: Progress) -> None:

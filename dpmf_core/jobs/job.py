@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
 from dpmf_core.base.errors import BadInput, Cancelled
-from dpmf_core.base.progress import Progress, Tell
+from dpmf_core.base.progress import Progress, Stopped, Tell
 from dpmf_core.base.requesters import owner_now
 from dpmf_core.data.catalogue import catalogue, is_own
 from dpmf_core.runs.specification import RunSpec
@@ -30,7 +30,7 @@ class Measurement(Protocol):
 
     def model_dump_json(self) -> str: ...
 
-    def measure(self, report: Tell, stopped: Callable[[], bool]) -> Any: ...
+    def measure(self, report: Tell, stopped: Stopped) -> Any: ...
 
 
 Computation = RunSpec | Measurement

@@ -27,7 +27,7 @@ import psutil
 
 from dpmf_core.base.errors import BadInput, Cancelled, words_of
 from dpmf_core.base.paths import workplace
-from dpmf_core.base.progress import Progress, Tell
+from dpmf_core.base.progress import Progress, Stopped, Tell
 from dpmf_core.base.threads import usable_threads
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.jobs.job import Computation, Outcome, Task
@@ -139,7 +139,7 @@ def _report(connection: Connection, number: int) -> Tell:
     return report
 
 
-def _outcome(work: Computation, report: Tell, stopped: Callable[[], bool]) -> Outcome:
+def _outcome(work: Computation, report: Tell, stopped: Stopped) -> Outcome:
     """Do one run or measurement; errors are returned, in a form that can be pickled."""
     try:
         if isinstance(work, RunSpec):

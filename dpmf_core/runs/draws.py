@@ -367,7 +367,11 @@ class Judgement:
         if not here or epsilon in self._unfinished or not self.table.is_public:
             return None
         candidates = [
-            *(one for one in self._equal(here[0]) if _is_recommended(one)),
+            *(
+                one
+                for one in self._equal(here[0])
+                if one.algorithm in RECOMMENDED.values()
+            ),
             *here,
         ]
         unbeaten = (
@@ -461,7 +465,3 @@ class Judgement:
         """The shares that a line keeps at each epsilon; epsilons without a share are left out."""
         shares = [self.shares(one) for one in line]
         return [one for one in shares if one is not None]
-
-
-def _is_recommended(one: Measured) -> bool:
-    return one.algorithm in RECOMMENDED.values()

@@ -4,7 +4,7 @@ import contextlib
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import PrivateAlgorithm, Streams, curator_for, curator_of
 from dpmf_core.base.errors import Cancelled
 from dpmf_core.base.paths import workplace
-from dpmf_core.base.progress import Progress, Tell, ignore
+from dpmf_core.base.progress import Progress, Stopped, Tell, ignore
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import Curator, in_parts
 from dpmf_core.data import AnyData, PartitionedRatings
@@ -69,7 +69,7 @@ class _Watcher:
         steps: int,
         points: int,
         report: Tell,
-        stopped: Callable[[], bool],
+        stopped: Stopped,
     ) -> None:
         self.judge = judge
         self.steps = steps
@@ -126,7 +126,7 @@ class _Watcher:
 class _ReadingWatcher:
     """Called before each partition is read: cancels the run there, and reports which it is."""
 
-    def __init__(self, report: Tell, stopped: Callable[[], bool]) -> None:
+    def __init__(self, report: Tell, stopped: Stopped) -> None:
         self._report = report
         self._stopped = stopped
         self._last = Progress(0, 0, 0.0, ())
@@ -153,7 +153,7 @@ def run(
     spec: RunSpec,
     *,
     report: Tell = ignore,
-    stopped: Callable[[], bool] = lambda: False,
+    stopped: Stopped = lambda: False,
     input_data: AnyData | None = None,
     ledger: LedgerFile = None,
     paid: NoisePermit | None = None,
@@ -244,7 +244,7 @@ def _facts(spec: RunSpec, ready: PreparedRun, judge: AnyJudge) -> dict[str, Any]
 
 
 def _asked_data(
-    spec: RunSpec, input_data: AnyData | None, report: Tell, stopped: Callable[[], bool]
+    spec: RunSpec, input_data: AnyData | None, report: Tell, stopped: Stopped
 ) -> tuple[AnyData, Tell]:
     """The data before their shape is released, and the report function.
 

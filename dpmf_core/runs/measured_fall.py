@@ -4,7 +4,6 @@ The release has a price of its own. docs/PRIVACY.md, "Fall of the error".
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple, Self
 
@@ -14,7 +13,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms.baselines import UserMeans
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.base.frozen import Frozen
-from dpmf_core.base.progress import Tell, ignore
+from dpmf_core.base.progress import Stopped, Tell, ignore
 from dpmf_core.curator import Blocks, NoisyCurator
 from dpmf_core.data import AnyData
 from dpmf_core.data.catalogue import is_own
@@ -358,9 +357,7 @@ class MeasuredTraining(Frozen):
         """Raise BadInput if the run cannot be measured."""
         require_measurable(self.spec, open_anywhere(self.data), self.epsilon)
 
-    def measure(
-        self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False
-    ) -> Run:
+    def measure(self, report: Tell = ignore, stopped: Stopped = lambda: False) -> Run:
         """The run with its measurement in `record.fall`.
 
         Raises BadInput if it cannot be measured or a budget does not allow both; then nothing was

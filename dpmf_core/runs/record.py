@@ -35,7 +35,7 @@ from dpmf_core.runs.privacy_record import (
     PrivacyRecord,
     in_words,
 )
-from dpmf_core.runs.specification import RunSpec, Value
+from dpmf_core.runs.specification import ParameterValues, RunSpec, Value
 
 Figures = dict[str, int | float | None]
 # computed from raw rows, so these stay on the machine if the data are private
@@ -102,7 +102,7 @@ class RunRecord(PrivacyRecord):
     public: bool = False
     title: str
     version: Count = 0
-    parameters: dict[str, Value] = {}
+    parameters: ParameterValues = {}
     shape: dict[str, Value | tuple[int | float, ...] | None] = {}
     split: str = ""
     noise_is_reproducible: bool = False

@@ -30,6 +30,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import Budget, Calibration, NoiseKind, Relation, default_delta
 
 Value = bool | int | float | str  # of a parameter
+ParameterValues = dict[str, Value]  # of parameters, by their names
 # version of accounting with discrete noise or under replace-one; raise it when noise changes there
 ACCOUNTING = 2
 # version of DPALS with a noisy global mean; raise it when results change there
@@ -140,7 +141,7 @@ class RunSpec(Frozen):
 
     data: DataSpec
     algorithm: str = Field(description="an id from the list of algorithms")
-    parameters: dict[str, Value] = Field(default_factory=dict)
+    parameters: ParameterValues = Field(default_factory=dict)
     budget: Budget | None = None
     without_noise: bool = False
     split: SplitSpec = SplitSpec()
@@ -272,7 +273,7 @@ def sections(choices: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of `RunSpec` from names and values.
 
     Without an epsilon, or with noise="none", there is no budget. A mapping, such as split={"kind":
-    "users", "fold_in": 0.5}, is replaced by its content. Values in `parameters` go to the
+    "users", "fold_in": 0.5}, is replaced by its content. ParameterValues in `parameters` go to the
     algorithm, whatever their names. split=None holds nothing out.
     """
     parts: dict[str, Any] = {

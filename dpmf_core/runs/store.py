@@ -50,10 +50,7 @@ class Store(RunFile):
     """
 
     def __init__(self, folder: Path | None = None) -> None:
-        if folder is None:
-            self.folder = usable(data_folder())
-        else:
-            self.folder = folder
+        self.folder = folder or usable(data_folder())
         path = self.folder / FILE
         try:
             create_folder(self.folder)

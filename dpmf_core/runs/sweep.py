@@ -20,9 +20,17 @@ from dpmf_core.runs import noisy_errors
 from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value, bad_input, sections
+from dpmf_core.runs.specification import (
+    DataSpec,
+    ParameterValues,
+    RunSpec,
+    Value,
+    bad_input,
+    sections,
+)
 
 MOST_RUNS = 5_000
+ValueGrid = dict[str, tuple[Value, ...]]  # values of parameters, by their names
 
 
 class Method(Frozen):
@@ -49,7 +57,7 @@ class Method(Frozen):
     """
 
     algorithm: str
-    parameters: dict[str, Value] = Field(default_factory=dict)
+    parameters: ParameterValues = Field(default_factory=dict)
     label: str = ""
     calibration: Calibration | None = None
     without_noise: bool = False
@@ -113,7 +121,7 @@ class Sweep(Frozen):
     relation: Relation = Relation.ADD_REMOVE
     calibration: Calibration = Calibration.EXACT
     noise: NoiseKind = NoiseKind.CONTINUOUS
-    grid: dict[str, tuple[Value, ...]] = Field(default_factory=dict)
+    grid: ValueGrid = Field(default_factory=dict)
 
     @classmethod
     def parse(cls, **parts: Any) -> "Sweep":
@@ -168,7 +176,7 @@ class Sweep(Frozen):
             for point in self.points()
         ]
 
-    def _grid_of(self, method: Method) -> dict[str, tuple[Value, ...]]:
+    def _grid_of(self, method: Method) -> ValueGrid:
         """The part of the grid that a method knows."""
         names = method.kind.model_fields
         return {name: values for name, values in self.grid.items() if name in names}
@@ -204,7 +212,7 @@ class Sweep(Frozen):
             )
 
     def _spec(
-        self, method: Method, place: dict[str, Value], epsilon: float | None, seed: int
+        self, method: Method, place: ParameterValues, epsilon: float | None, seed: int
     ) -> RunSpec:
         budget = {
             "epsilon": epsilon,
@@ -252,7 +260,7 @@ def typed_parameters(kind: type[Algorithm], texts: Mapping[str, Any]) -> dict[st
     return {name: getattr(algorithm, name) for name in texts}
 
 
-def as_grid(values: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
+def as_grid(values: Mapping[str, Any]) -> ValueGrid:
     """The values of a grid by name. Raises BadInput on what is no list."""
     for name, listed in values.items():
         if isinstance(listed, str) or not isinstance(listed, Iterable):
@@ -265,12 +273,12 @@ def as_grid(values: Mapping[str, Any]) -> dict[str, tuple[Value, ...]]:
 
 def typed_grid(
     methods: Sequence[Method], texts: Mapping[str, Sequence[str]]
-) -> dict[str, tuple[Value, ...]]:
-    """Grid values in the type of the first method that has the parameter.
+) -> ValueGrid:
+    """ValueGrid values in the type of the first method that has the parameter.
 
     Raises BadInput on a value that does not fit, or a name that none has.
     """
-    out: dict[str, tuple[Value, ...]] = {}
+    out: ValueGrid = {}
     for name, values in texts.items():
         owner = next(
             (method.kind for method in methods if name in method.kind.model_fields),

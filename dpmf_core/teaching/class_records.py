@@ -132,7 +132,8 @@ def record(
         If the class or the server is full, if many seats have just been taken, or if the records
         cannot be written.
     """
-    _must_be_drawn(class_id, seat)
+    if not CLASS.fullmatch(class_id) or not SEAT.fullmatch(seat):
+        raise ValueError("a class and a seat must have names drawn by this server")
     short = {
         step[:40]: text[:LONGEST] for step, text in list(answers.items())[:MOST_ANSWERS]
     }
@@ -149,11 +150,6 @@ def record(
             "INSERT INTO seats (answers, has_answer, changed, class, seat, created)"
         )
         db.execute(f"{insert} VALUES (?, ?, ?, ?, ?, ?)", (*values, values[2]))
-
-
-def _must_be_drawn(class_id: str, seat: str) -> None:
-    if not CLASS.fullmatch(class_id) or not SEAT.fullmatch(seat):
-        raise ValueError("a class and a seat must have names drawn by this server")
 
 
 def _make_room(

@@ -7,7 +7,6 @@ cost is the theorem's price of the whole, not the best trial's.
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Self
 
@@ -19,7 +18,7 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.plain_tables import number
-from dpmf_core.base.progress import Progress, Tell, ignore
+from dpmf_core.base.progress import Progress, Stopped, Tell, ignore
 from dpmf_core.data import AnyData
 from dpmf_core.data.addresses import file_of
 from dpmf_core.data.catalogue import is_own
@@ -61,7 +60,7 @@ from dpmf_core.runs.noisy_errors import Score, noisy_score, score_deviation, sco
 from dpmf_core.runs.planning import prepare, prepared_for
 from dpmf_core.runs.privacy_record import in_words
 from dpmf_core.runs.record import Run, provenance
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value
+from dpmf_core.runs.specification import DataSpec, ParameterValues, RunSpec
 from dpmf_core.runs.tuning.search_space import TuneSpec, random_value
 from dpmf_core.runs.tuning.selection_budget import require_fit
 
@@ -323,7 +322,7 @@ class PrivateSelection(Frozen):
     def measure(
         self,
         report: Tell = ignore,
-        stopped: Callable[[], bool] = lambda: False,
+        stopped: Stopped = lambda: False,
         ledger: LedgerFile = None,
     ) -> "SelectionResult":
         """Draw, train, score, and keep the best.
@@ -368,7 +367,7 @@ class PrivateSelection(Frozen):
         data: AnyData,
         permit: NoisePermit,
         report: Tell,
-        stopped: Callable[[], bool],
+        stopped: Stopped,
     ) -> tuple[Score, Run] | None:
         """The trial with the lowest score."""
         drawing, scoring = np.random.SeedSequence(
@@ -414,7 +413,7 @@ class PrivateSelection(Frozen):
                 return spec
         raise BadInput(f"None of the parameters in the search can be run. {complaint}")
 
-    def _choice(self, winner: Run) -> dict[str, Value]:
+    def _choice(self, winner: Run) -> ParameterValues:
         """The published part of the best trial's choice: its method if there are several."""
         if len(self.searches) > 1:
             return {"method": winner.spec.algorithm}
@@ -460,7 +459,7 @@ class SelectionResult:
 
     spec: PrivateSelection
     score: float | None
-    winner: dict[str, Value]
+    winner: ParameterValues
     epsilon: float
     public: bool
     guarantee: str

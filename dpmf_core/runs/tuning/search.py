@@ -29,7 +29,7 @@ from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.noisy_errors import score_event
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import Value
+from dpmf_core.runs.specification import ParameterValues
 from dpmf_core.runs.tuning.search_space import MOST_TRIALS, TuneSpec
 
 STATES: dict[str, Literal["running", "done", "stopped"]] = {
@@ -55,7 +55,7 @@ class Trial:
     measured: Measured
 
     @property
-    def place(self) -> dict[str, Value]:
+    def place(self) -> ParameterValues:
         """The values of the parameters that vary."""
         return dict(self.measured.grid)
 
@@ -333,9 +333,9 @@ def _study(spec: TuneSpec, folder: Path | None) -> Any:
     )
 
 
-def _suggestion(trial: Any, spec: TuneSpec) -> dict[str, Value]:
+def _suggestion(trial: Any, spec: TuneSpec) -> ParameterValues:
     """The sampler's next point."""
-    out: dict[str, Value] = {}
+    out: ParameterValues = {}
     for name, values in spec.search.items():
         if isinstance(values, tuple):
             out[name] = trial.suggest_categorical(name, list(values))
@@ -350,7 +350,7 @@ def _suggestion(trial: Any, spec: TuneSpec) -> dict[str, Value]:
     return out
 
 
-def _grid(spec: TuneSpec) -> list[dict[str, Value]]:
+def _grid(spec: TuneSpec) -> list[ParameterValues]:
     lists = {
         name: values
         for name, values in spec.search.items()
@@ -362,7 +362,7 @@ def _grid(spec: TuneSpec) -> list[dict[str, Value]]:
     ]
 
 
-def _recommendation(spec: TuneSpec) -> dict[str, Value]:
+def _recommendation(spec: TuneSpec) -> ParameterValues:
     """The algorithm's own recommendation, if it lies inside the search."""
     run = spec.trial({})
     algorithm = prepare(run, open_anywhere(spec.data).shape).algorithm

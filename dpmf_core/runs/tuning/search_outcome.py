@@ -13,7 +13,7 @@ from dpmf_core.privacy.formatting import epsilon_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.record import Run, provenance
-from dpmf_core.runs.specification import RunSpec, Value
+from dpmf_core.runs.specification import ParameterValues, RunSpec, Value
 from dpmf_core.runs.tuning import search
 from dpmf_core.runs.tuning.search import Search, Trial
 from dpmf_core.runs.tuning.search_space import (
@@ -161,7 +161,7 @@ class SearchResult:
         )
 
     @property
-    def winner(self) -> dict[str, Value]:
+    def winner(self) -> ParameterValues:
         """The best parameters."""
         return self.best.place
 

@@ -19,7 +19,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.evaluation.paired_difference import PairedDifference, compare_pairs
 from dpmf_core.privacy import Budget
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value
+from dpmf_core.runs.specification import DataSpec, ParameterValues, RunSpec, Value
 
 MOST_TRIALS = 2000
 MOST_DRAWS = 20
@@ -82,7 +82,7 @@ class TuneSpec(Frozen):
     data: DataSpec
     algorithm: str
     search: dict[str, Interval | tuple[Value, ...]]
-    fixed: dict[str, Value] = Field(default_factory=dict)
+    fixed: ParameterValues = Field(default_factory=dict)
     budget: Budget | None = None
     split: SplitSpec = SplitSpec(validation_fraction=0.1)
     seed: int = Field(

@@ -70,18 +70,15 @@ class DeclaredShape(SimulatedShape):
             shape = cls.read(data_id.removeprefix(HEAD))
         except (KeyError, TypeError, ValueError):
             raise _unknown(data_id) from None
-        if not shape._is_possible:
+        is_possible = (
+            shape.has_scale
+            and min(shape.n_users, shape.n_items) >= LEAST
+            and shape.n_items <= MOST_ITEMS
+            and 1 <= shape.each <= shape.n_items
+        )
+        if not is_possible:
             raise _unknown(data_id)
         return shape
-
-    @property
-    def _is_possible(self) -> bool:
-        return (
-            self.has_scale
-            and min(self.n_users, self.n_items) >= LEAST
-            and self.n_items <= MOST_ITEMS
-            and 1 <= self.each <= self.n_items
-        )
 
     @property
     def id(self) -> str:

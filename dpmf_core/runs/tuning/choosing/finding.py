@@ -293,18 +293,13 @@ class Finding(ABC):
         return parts
 
     @property
-    def again_keywords(self) -> dict[str, float | int | bool]:
+    def again_keywords(self) -> dict[str, Any]:
         """The arguments of `dpmf.choose` that repeat the answer, without the data and the goal."""
-        question = self.question
-        keywords: dict[str, float | int | bool] = {}
-        if question.protect == "group":
-            keywords["group"] = question.group
-        for name in WISHES:
-            value = getattr(question, name)
-            if value is not None:
-                keywords[name] = value
-        for name in ("delta", "draws", "seed"):
-            keywords[name] = getattr(question, name)
-        if question.every:
-            keywords["every"] = True
+        keywords = self.question.model_dump(
+            exclude={"data", "protect", "goal"}, exclude_none=True
+        )
+        if self.question.group == 1:
+            del keywords["group"]
+        if not self.question.every:
+            del keywords["every"]
         return keywords

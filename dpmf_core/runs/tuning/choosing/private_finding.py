@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
-from dpmf_core.privacy import Budget, Relation, Status
+from dpmf_core.privacy import Relation, Status
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.fall_record import FallRecord
@@ -168,14 +168,11 @@ class PrivateFinding(Finding):
                 "A measurement is of the error of predicted ratings, and the question is about"
                 " lists. Ask about ratings (--for ratings)."
             )
-        budget = Budget(
-            epsilon=question.of_one(epsilon or self.epsilon), delta=question.delta
-        )
         spec = RunSpec.parse(
             data=data,
             algorithm=self.algorithm,
             parameters=dict(self.parameters),
-            budget=budget,
+            budget=question.budget(epsilon or self.epsilon),
             seed=question.seed,
         )
         return MeasuredTraining.parse(spec=spec, epsilon=measurement)
@@ -405,7 +402,7 @@ def selection(
 
     Each is trained so that those it must protect have `epsilon`. Raises BadInput.
     """
-    budget = Budget(epsilon=question.of_one(epsilon), delta=question.delta)
+    budget = question.budget(epsilon)
     return PrivateSelection.parse(
         searches=tuple(
             TuneSpec(

@@ -9,7 +9,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm, PrivateAlgorithm
 from dpmf_core.base.errors import BadInput, checked
 from dpmf_core.base.frozen import Frozen
-from dpmf_core.privacy import Event, Relation, Status
+from dpmf_core.privacy import Budget, Event, Relation, Status
 from dpmf_core.privacy.accounting import group_epsilon
 from dpmf_core.privacy.gaussian import all_gaussian, gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.measurements import Point
@@ -154,6 +154,10 @@ class Question(Frozen):
             gaussian_mu(epsilon, self.delta) / self.group, self.delta
         )
 
+    def budget(self, epsilon: float) -> Budget:
+        """The budget of one person at which those it protects have `epsilon`."""
+        return Budget(epsilon=self.of_one(epsilon), delta=self.delta)
+
     @property
     def whom(self) -> str:
         """Those it protects, in words."""
@@ -259,14 +263,10 @@ def _objection(question: Question, kind: type[Algorithm], shape: Any) -> str:
     """Why a method is not a candidate; '' if it is one."""
     if kind.trusts_nobody:
         return "it needs no trusted curator, and has a larger error than every method that does."
-    budget = {
-        "epsilon": question.of_one(max(question.epsilons)),
-        "delta": question.delta,
-    }
     spec = RunSpec.parse(
         data=question.data,
         algorithm=kind.id,
-        budget=budget,
+        budget=question.budget(max(question.epsilons)),
     )
     try:
         ready = prepare(spec, shape)

@@ -196,10 +196,12 @@ def range_headline(expected: UnpaidRange, epsilon: float) -> str:
 
 def range_words(expected: UnpaidRange, epsilon: float) -> str:
     """What the method and sharing may bring, in a sentence."""
-    worth = _worth_words(expected)
+    low = max(expected.worth.low, 0.0)
+    high = max(expected.worth.high, 0.0)
     return (
         f"On data of this shape {_gain_words(expected, expected.gain(epsilon))} compared with what"
-        f" needs no sharing; {worth}; nothing public tells which."
+        f" needs no sharing; sharing may be worth {low:.2f} to {high:.2f}{unit_of(expected)};"
+        " nothing public tells which."
     )
 
 
@@ -252,12 +254,6 @@ def _gain_words(expected: UnpaidRange, gain: Span) -> str:
     if high.startswith("-") or not float(high):
         return f"{name} does not {better.removesuffix('s')}, and {worse} by up to {most}{unit}"
     return f"{name} {better} by up to {high}{unit} or {worse} by up to {most}"
-
-
-def _worth_words(expected: UnpaidRange) -> str:
-    low = max(expected.worth.low, 0.0)
-    high = max(expected.worth.high, 0.0)
-    return f"sharing may be worth {low:.2f} to {high:.2f}{unit_of(expected)}"
 
 
 def unit_of(expected: UnpaidRange) -> str:
