@@ -15,7 +15,6 @@ from typing import Any
 
 from dpmf_core.base import limits as allowed
 from dpmf_core.base.errors import BadInput, Cancelled, words_of
-from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs import machine
 from dpmf_core.jobs import worker as worker_processes
 from dpmf_core.jobs.job import (
@@ -107,9 +106,8 @@ class Engine:
         cost
             Estimated seconds.
         """
-        data = getattr(work, "data", None)
         try:
-            allowed.check(work, data is not None and is_own(data.id))
+            allowed.check(work, is_own_data(work))
             if not isinstance(work, RunSpec):
                 work.check()
             stamp = stamp_of(work)
@@ -217,15 +215,14 @@ class Engine:
 
         Raises BadInput if a budget of the data does not allow the run.
         """
-        is_shared = task.key and not is_own_data(task.spec)
-        if is_shared:
-            stored_run = self.known_runs.stored(task.key)
-        else:
-            stored_run = None
-        if stored_run is not None:
-            enter_outcome(stored_run)
-            self._settle(task, stored_run)
-        return stored_run is not None
+        if not task.key or is_own_data(task.spec):
+            return False
+        stored_run = self.known_runs.stored(task.key)
+        if stored_run is None:
+            return False
+        enter_outcome(stored_run)
+        self._settle(task, stored_run)
+        return True
 
     # -- computing ---------------------------------------------------------------------------------
 

@@ -36,11 +36,17 @@ class Measurement(Protocol):
 Computation = RunSpec | Measurement
 
 
+def data_id_of(work: Computation) -> str | None:
+    """The id of the data that the work reads, if any."""
+    data = getattr(work, "data", None)
+    return None if data is None else data.id
+
+
 def stamp_of(work: Computation) -> Any:
     """The stamp of the data's bytes; '' if the work reads none. Raises BadInput."""
-    data = getattr(work, "data", None)
-    if data is not None:
-        return catalogue().stamp(data.id)
+    data_id = data_id_of(work)
+    if data_id is not None:
+        return catalogue().stamp(data_id)
     return ""
 
 
@@ -53,8 +59,8 @@ def identity(work: Computation, stamp: Any) -> str:
 
 def is_own_data(work: Computation) -> bool:
     """Whether the work is on an uploaded file. The shared store never holds runs on one."""
-    data = getattr(work, "data", None)
-    return data is not None and is_own(data.id)
+    data_id = data_id_of(work)
+    return data_id is not None and is_own(data_id)
 
 
 @dataclass(eq=False)

@@ -10,7 +10,14 @@ from weakref import WeakValueDictionary
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.settings import settings
-from dpmf_core.jobs.job import Outcome, Task, identity, is_own_data, stamp_of
+from dpmf_core.jobs.job import (
+    Outcome,
+    Task,
+    data_id_of,
+    identity,
+    is_own_data,
+    stamp_of,
+)
 from dpmf_core.runs import data_access
 from dpmf_core.runs.record import Run, Summary, summarise
 from dpmf_core.runs.run_file import DamagedRun
@@ -120,7 +127,7 @@ class KnownRuns:
         """Forget the results on a deleted data set."""
         with self._lock:
             for name, task in list(self._remembered.items()):
-                if _data_id(task) == data_id:
+                if data_id_of(task.spec) == data_id:
                     del self._remembered[name]
 
     # -- without computing or waiting for anything -------------------------------------------------
@@ -238,8 +245,3 @@ def _task_of_run(task: Task, outcome: Outcome) -> Task | None:
     of_run = Task(identity(spec, stamp_of(spec)), spec)
     of_run.settle(outcome)
     return of_run
-
-
-def _data_id(task: Task) -> str | None:
-    data_id: str | None = getattr(getattr(task.spec, "data", None), "id", None)
-    return data_id

@@ -351,14 +351,16 @@ class WorkerThread(threading.Thread):
             if worker.connection.poll(min(LOOK, max(0.0, end - time.monotonic()))):
                 _, news = worker.connection.recv()
                 if not isinstance(news, Progress):
-                    too_late = is_late and isinstance(news, Cancelled)
-                    if too_late:
+                    if is_late and isinstance(news, Cancelled):
                         return _too_long(limits.run_seconds)
                     return news
                 task.progress = news
             if limits.run_memory < math.inf and worker.memory > limits.run_memory:
                 worker.kill()
-                return _too_large(limits.run_memory)
+                return BadInput(
+                    f"This run needed more than {limits.run_memory / 1000:.1f} GB of memory, the"
+                    " limit for one run here. Choose fewer ratings, items or factors."
+                )
             if time.monotonic() > end:
                 if is_late:
                     worker.kill()
@@ -372,13 +374,6 @@ def _too_long(seconds: float) -> BadInput:
     return BadInput(
         f"This run took longer than {duration(seconds)}, the limit for one run here. Choose fewer"
         " steps, training runs or ratings."
-    )
-
-
-def _too_large(megabytes: float) -> BadInput:
-    return BadInput(
-        f"This run needed more than {megabytes / 1000:.1f} GB of memory, the limit for one run"
-        " here. Choose fewer ratings, items or factors."
     )
 
 

@@ -130,12 +130,10 @@ def proven_methods(task: str, *, every: bool = False) -> list[str]:
     names = [
         name
         for name, kind in algorithms.of_task(task).items()
-        if _is_candidate(kind) and is_proven(name) and (every or kind.is_usual_rival)
+        if issubclass(kind, PrivateAlgorithm)
+        and not (kind.needs_item_features or kind.trusts_nobody)
+        and is_proven(name)
+        and (every or kind.is_usual_rival)
     ]
     costs = {name: algorithms.find(name).training_cost for name in names}
     return sorted(names, key=lambda name: (name != RECOMMENDED[task], costs[name]))
-
-
-def _is_candidate(kind: type[Algorithm]) -> bool:
-    is_private = issubclass(kind, PrivateAlgorithm)
-    return is_private and not kind.needs_item_features and not kind.trusts_nobody
