@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from dpmf_core.runs.measurements import Measured
+from dpmf_core.runs.specification import Value
 
 Results = Sequence[Measured]
 Quantity = Callable[[Results], float]
@@ -79,6 +80,21 @@ def of_label(results: Results, label: str) -> list[Measured]:
     return label_results
 
 
+def value_along(result: Measured, name: str) -> Value | None:
+    """The result's epsilon, or its value of a grid parameter; None if it has none."""
+    if name == "epsilon":
+        return result.epsilon
+    return result.grid.get(name)
+
+
+def place_along(result: Measured, name: str) -> float:
+    """The same as a number. Raises MissingResult if there is none."""
+    at = value_along(result, name)
+    if at is None:
+        raise MissingResult(f"{result.label} has a result without {name}")
+    return float(at)
+
+
 def line(
     results: Results, label: str, name: str, means: bool = False
 ) -> dict[float, float]:
@@ -107,7 +123,7 @@ def line(
     """
     out: dict[float, float] = {}
     for result in of_label(results, label):
-        at = result.epsilon if name == "epsilon" else result.grid.get(name)
+        at = value_along(result, name)
         if at is None:
             continue
         if float(at) in out:

@@ -20,6 +20,8 @@ from dpmf_core.papers.clauses import (
     line,
     number,
     of_label,
+    place_along,
+    value_along,
 )
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.measurements import Measured
@@ -105,7 +107,9 @@ class MeasuredFigure(_Strict):
         if self.along and places:
             pick = min if self.at == "first" else max
             places = _closest(
-                places, self.along, pick(_at(place, self.along) for place in places)
+                places,
+                self.along,
+                pick(place_along(place, self.along) for place in places),
             )
         return places
 
@@ -119,7 +123,8 @@ class MeasuredFigure(_Strict):
             place.grid.get(name, value) == value for name, value in self.grid.items()
         )
         is_within = all(
-            low <= _at(place, name) <= high for name, (low, high) in self.within.items()
+            low <= place_along(place, name) <= high
+            for name, (low, high) in self.within.items()
         )
         return has_epsilon and has_grid and is_within
 
@@ -131,16 +136,8 @@ class MeasuredFigure(_Strict):
         return f"{self.label}"
 
 
-def _at(place: Measured, name: str) -> float:
-    """The value of `epsilon` or of a parameter at a place. Raises MissingResult."""
-    at = place.epsilon if name == "epsilon" else place.grid.get(name)
-    if at is None:
-        raise MissingResult(f"{place.label} has a result without {name}")
-    return float(at)
-
-
 def _closest(places: Sequence[Measured], name: str, target: float) -> list[Measured]:
-    distances = [abs(_at(place, name) - target) for place in places]
+    distances = [abs(place_along(place, name) - target) for place in places]
     return [
         place
         for place, distance in zip(places, distances, strict=True)
@@ -201,7 +198,7 @@ class MeasuredLine(_Strict):
             return line(results, self.label, self.along)
         medians: dict[float, list[float]] = {}
         for place in of_label(results, self.label):
-            medians.setdefault(_at(place, self.along), []).append(place.median)
+            medians.setdefault(place_along(place, self.along), []).append(place.median)
         return {at: statistics.fmean(medians[at]) for at in sorted(medians)}
 
     def words(self, medians: Mapping[float, float]) -> str:
@@ -244,15 +241,10 @@ def part(values: Mapping[float, float], low: float, high: float) -> dict[float, 
 def on_each(name: str, clause: Clause) -> Clause:
     """State that a clause holds at every value of `epsilon` or of a grid parameter."""
 
-    def value_of(place: Measured) -> Value | None:
-        if name == "epsilon":
-            return place.epsilon
-        return place.grid.get(name)
-
     def parts(results: Results) -> dict[Value, list[Measured]]:
-        values = dict.fromkeys(value_of(place) for place in results)
+        values = dict.fromkeys(value_along(place, name) for place in results)
         parts = {
-            value: [place for place in results if value_of(place) == value]
+            value: [place for place in results if value_along(place, name) == value]
             for value in values
             if value is not None
         }
@@ -403,10 +395,12 @@ class Rises(StatementRow):
 
     def comparison(self) -> Clause:
         line = self.rises
-        return judged(self.words, line, self._margin, line.words)
-
-    def _margin(self, medians: Mapping[float, float]) -> float:
-        return fall([*medians.values()][::-1], self.rises.level)
+        return judged(
+            self.words,
+            line,
+            lambda medians: fall([*medians.values()][::-1], line.level),
+            line.words,
+        )
 
 
 class Falls(StatementRow):
@@ -416,10 +410,12 @@ class Falls(StatementRow):
 
     def comparison(self) -> Clause:
         line = self.falls
-        return judged(self.words, line, self._margin, line.words)
-
-    def _margin(self, medians: Mapping[float, float]) -> float:
-        return fall([*medians.values()], self.falls.level)
+        return judged(
+            self.words,
+            line,
+            lambda medians: fall([*medians.values()], line.level),
+            line.words,
+        )
 
 
 class Highest(StatementRow):

@@ -12,6 +12,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from dpmf_core.papers.figures import texts
 
 COSTS_FILE = Path(__file__).parent / "deviations.json"
@@ -23,6 +25,8 @@ class Deviation:
 
     Attributes
     ----------
+    algorithms
+        The ids of the algorithms.
     place
         The place in the paper.
     paper
@@ -37,6 +41,7 @@ class Deviation:
         Whether no parameter avoids the deviation.
     """
 
+    algorithms: tuple[str, ...]
     place: str
     paper: str
     ours: str
@@ -76,14 +81,15 @@ class Cost:
         )
 
 
+DEVIATIONS = TypeAdapter(tuple[Deviation, ...])
+COSTS = TypeAdapter(dict[str, dict[str, Cost]])
+
+
 def read_deviations(package: str) -> dict[str, tuple[Deviation, ...]]:
     """The deviations of a paper's folder, by the id of the algorithm."""
     deviations: dict[str, tuple[Deviation, ...]] = {}
-    for table in texts(package)["deviations"]:
-        deviation = Deviation(
-            **{name: text for name, text in table.items() if name != "algorithms"}
-        )
-        for algorithm in table["algorithms"]:
+    for deviation in DEVIATIONS.validate_python(texts(package)["deviations"]):
+        for algorithm in deviation.algorithms:
             deviations[algorithm] = (*deviations.get(algorithm, ()), deviation)
     return deviations
 
@@ -91,11 +97,7 @@ def read_deviations(package: str) -> dict[str, tuple[Deviation, ...]]:
 @functools.cache
 def recorded_costs() -> Mapping[str, Mapping[str, Cost]]:
     """The recorded costs, by the id of the algorithm and the key of the deviation."""
-    record = json.loads(COSTS_FILE.read_text(encoding="utf-8"))
-    return {
-        algorithm: {key: Cost(**cost) for key, cost in costs.items()}
-        for algorithm, costs in record.items()
-    }
+    return COSTS.validate_json(COSTS_FILE.read_bytes())
 
 
 def record_costs(measures: Mapping[str, Mapping[str, Callable[[], Cost]]]) -> None:

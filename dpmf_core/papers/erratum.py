@@ -1,6 +1,5 @@
 """Errata: a source's statement, what holds instead, and the figures of both as recorded."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import NamedTuple
@@ -56,7 +55,7 @@ class Erratum:
     holds: str
     section: str
     settings: str
-    readings: Sequence[Reading]
+    readings: tuple[Reading, ...]
     quote: str = ""
     attack: AuditSpec | None = None
 
@@ -65,18 +64,3 @@ class Erratum:
         """The source's figure and the one that holds."""
         stated, holding, *_ = self.readings
         return stated.text, holding.text
-
-
-def read_erratum(
-    status: str,
-    readings: Sequence[tuple[str, str]],
-    attack: dict[str, object] | None = None,
-    **texts: str,
-) -> Erratum:
-    """The correction of a table of `paper.toml`."""
-    return Erratum(
-        **texts,
-        status=ErratumStatus(status),
-        readings=tuple(Reading(name, text) for name, text in readings),
-        attack=None if attack is None else AuditSpec.parse(**attack),
-    )

@@ -156,10 +156,11 @@ def tuned(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:
         draw = (point.label, point.spec.algorithm, point.epsilon, point.spec.seed)
         by_draw.setdefault(draw, []).append(runs[point.key].record)
 
+    def validation_error(record: RunRecord) -> float:
+        return value_of(record.curves[-1], f"validation_{metric}")
+
     def best(records: list[RunRecord]) -> float:
-        best_record = min(
-            records, key=lambda it: value_of(it.curves[-1], f"validation_{metric}")
-        )
+        best_record = min(records, key=validation_error)
         return value_of(best_record.metrics, metric)
 
     return grouped(

@@ -3,8 +3,10 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from pydantic import TypeAdapter
+
 from dpmf_core.papers.deviations import Deviation, read_deviations
-from dpmf_core.papers.erratum import Erratum, read_erratum
+from dpmf_core.papers.erratum import Erratum
 from dpmf_core.papers.figures import Claim, Preset, texts
 from dpmf_core.papers.theory import Bound
 
@@ -31,7 +33,11 @@ class PrintedTable:
     place: str
     rows: Mapping[str, str]
     note: str = ""
-    columns: Sequence[str] = ("method", "order")
+    columns: tuple[str, ...] = ("method", "order")
+
+
+ERRATA = TypeAdapter(tuple[Erratum, ...])
+TABLES = TypeAdapter(tuple[PrintedTable, ...])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,9 +96,9 @@ def read_paper(
     return Paper(
         **content["paper"],
         claims=tuple(claims),
-        errata=tuple(read_erratum(**table) for table in content["errata"]),
+        errata=ERRATA.validate_python(content["errata"]),
         presets=tuple(presets),
         bounds=tuple(bounds),
-        tables=tuple(PrintedTable(**table) for table in content.get("tables", ())),
+        tables=TABLES.validate_python(content.get("tables", ())),
         deviations=read_deviations(package),
     )

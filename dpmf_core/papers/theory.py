@@ -15,7 +15,13 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtrit
 
-from dpmf_core.papers.clauses import Clause, MissingResult, Results, judged
+from dpmf_core.papers.clauses import (
+    Clause,
+    MissingResult,
+    Results,
+    judged,
+    place_along,
+)
 from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published
 from dpmf_core.papers.methods import on_lowrank
 from dpmf_core.runs.draws import Draws
@@ -154,13 +160,9 @@ def exponent(draws: Iterable[tuple[float, float]]) -> Exponent:
 
 def draws_along(axis: Axis, results: Results) -> list[tuple[float, float]]:
     """The place on an axis and the error of every run. Raises MissingResult."""
-    draws = []
-    for result in results:
-        at = result.epsilon if axis == "epsilon" else result.grid.get(axis)
-        if at is None:
-            raise MissingResult(f"{result.label} has a result without {axis}")
-        draws += [(float(at), draw) for draw in result.draws]
-    return draws
+    return [
+        (place_along(result, axis), draw) for result in results for draw in result.draws
+    ]
 
 
 def medians(draws: Iterable[tuple[float, float]]) -> dict[float, float]:

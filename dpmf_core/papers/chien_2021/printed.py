@@ -95,7 +95,7 @@ def solve_item(noisy_gram: Doubles, noisy_side: Doubles, lambda_: float) -> Doub
     # 0 also for negative eigenvalues, which Pi_PSD replaces with 0
     inverses = np.zeros(len(values))
     inverses[values > 0] = 1 / values[values > 0]
-    return np.asarray(Q @ (inverses * (Q.T @ noisy_side)))
+    return Q @ (inverses * (Q.T @ noisy_side))
 
 
 def orthonormal(V: Doubles) -> Doubles:
@@ -127,7 +127,7 @@ def clip(U: Doubles, c: float) -> Doubles:
     factors = np.ones(len(U))
     longer = norms > c
     factors[longer] = c / norms[longer]
-    return np.asarray(factors[:, None] * U)
+    return factors[:, None] * U
 
 
 # ---- section 5.1 ---------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def project(M: Doubles, Omega: Flags, L: float) -> Doubles:
     factors = np.ones(len(M))
     longer = norms > L
     factors[longer] = L / norms[longer]
-    return np.asarray(factors[:, None] * M)
+    return factors[:, None] * M
 
 
 def private_frank_wolfe(

@@ -5,12 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dpmf_core.algorithms.private_nmf import SHARES
 from dpmf_core.data.catalogue import SampleEntry, catalogue
-from dpmf_core.papers.figures import Mark, Sweeps, first_present
+from dpmf_core.papers.figures import Sweeps, first_present
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-S22 = "Saha & Imtiaz 2022"
 FRESH = tuple(range(10, 13))  # seeds by which no default was chosen
 # the source prints no step size: eta_W is ours; coefficients are solved for, so eta_H is not needed
 THEIRS: dict[str, Value] = {"start": "nndsvd", "basis_rate": 0.2}
@@ -85,13 +84,6 @@ def plain(K: int) -> Method:
         label=PLAIN,
         parameters={"n_components": K, "start": "nndsvd"},
     )
-
-
-def marks(
-    label: str, where: str, *values: tuple[float | None, float]
-) -> tuple[Mark, ...]:
-    """Published numbers of one line: (epsilon, value); epsilon None without privacy."""
-    return tuple(Mark(label, x, y, f"{S22}, {where}") for x, y in values)
 
 
 # ---- what is run ---------------------------------------------------------------------------------

@@ -6,7 +6,6 @@ The measured quantity is the excess in RMSE over keeping everything, in percent.
 import functools
 import statistics
 import time
-from collections.abc import Mapping
 
 import numpy as np
 
@@ -14,22 +13,11 @@ from dpmf_core.algorithms.no_retention import Biases, MovedItems, Server
 from dpmf_core.data.splits import moments
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.deviations import read_deviations
-from dpmf_core.papers.figures import Claim, Mark, every_draw
+from dpmf_core.papers.figures import Claim, every_draw
 from dpmf_core.papers.vallet_2014 import protocol, retention_excess, statements
 from dpmf_core.papers.vallet_2014.statements import BY_TIME, RANDOM
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.measurements import Measured
-
-V14 = "Vallet et al. 2014"
-
-
-def _marks(source_values: Mapping[str, float], row: str) -> tuple[Mark, ...]:
-    """Means over all shares, drawn in the middle of the axis."""
-    return tuple(
-        Mark(label, 0.45, value, f"{V14}, Table 1: mean over shares, {row}")
-        for label, value in source_values.items()
-    )
-
 
 BATCHES = f"Online {read_deviations(__package__)['no-retention'][-1].ours}."
 
@@ -128,24 +116,22 @@ CLAIMS = (
         "vallet-table1",
         sweeps=protocol.random_split,
         remark=_online,
-        marks=_marks(RANDOM, "MovieLens 10M"),
     ),
     claim(
         "vallet-table1-time",
         sweeps=protocol.time_split,
         remark=_weighted_step,
-        marks=_marks(BY_TIME, "Netflix"),
     ),
     claim(
         "vallet-fig1a",
         sweeps=protocol.random_split,
-        clauses=(statements.significant_order(tuple(RANDOM)),),
+        clauses=(statements.significant_order(RANDOM),),
         remark=_online,
     ),
     claim(
         "vallet-fig1b",
         sweeps=protocol.time_split,
-        clauses=(statements.significant_order(tuple(BY_TIME)),),
+        clauses=(statements.significant_order(BY_TIME),),
         remark=_online,
     ),
     claim(

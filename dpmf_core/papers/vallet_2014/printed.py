@@ -22,12 +22,12 @@ ItemBiases = Callable[[Sequence[int], Array], Array]
 
 def user_rule(p: Array, q: Array, r: float, lambda_: float, gamma: float) -> Array:
     """p_u after update rule 3."""
-    return np.asarray(p + 2 * lambda_ * ((r - p @ q) * q - gamma * p))
+    return p + 2 * lambda_ * ((r - p @ q) * q - gamma * p)
 
 
 def item_rule(p: Array, q: Array, r: float, lambda_: float, gamma: float) -> Array:
     """q_i after update rule 4."""
-    return np.asarray(q + 2 * lambda_ * ((r - p @ q) * p - gamma * q))
+    return q + 2 * lambda_ * ((r - p @ q) * p - gamma * q)
 
 
 def user_bias(ratings: Array) -> float:
