@@ -159,20 +159,15 @@ def _training_part(part: Part, how: SplitSpec, seed: int) -> Part:
 def require_splittable(how: SplitSpec, name: str) -> None:
     """Raise BadInput on a split that looks at all users' ratings together."""
     if how.kind == "window":
-        wrong = "window"
+        option = "--split window"
     elif how.least_judged:
-        wrong = "least_judged"
+        option = "--least-judged"
     else:
-        wrong = ""
-    if wrong:
-        if wrong == "window":
-            option = "--split window"
-        else:
-            option = "--least-judged"
-        raise BadInput(
-            f"{option} needs all ratings together, but {name} is partitioned, and only one"
-            " partition is in memory at a time. Use a random, per-user, time or users split."
-        )
+        return
+    raise BadInput(
+        f"{option} needs all ratings together, but {name} is partitioned, and only one partition is"
+        " in memory at a time. Use a random, per-user, time or users split."
+    )
 
 
 def require_both(n_train: int, n_test: int) -> None:

@@ -8,13 +8,12 @@ from functools import cached_property, partial
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core import kernels
 from dpmf_core.algorithms import Personal, Recommender
 from dpmf_core.algorithms.base import user_means
 from dpmf_core.algorithms.components import Components, Own
-from dpmf_core.base.arrays import Array
+from dpmf_core.base.arrays import Array, Doubles, Flags
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
@@ -128,7 +127,7 @@ class RatingsFacts(metrics.BlockSums):
         return {"activity": np.unique(activity), "popularity": np.unique(popularity)}
 
     @cached_property
-    def rare(self) -> npt.NDArray[np.bool_]:
+    def rare(self) -> Flags:
         return metrics.rare_items(self.popularity)
 
 
@@ -218,9 +217,9 @@ class RatingsEvaluation(_OfSplit):
         return self.model.predict(self.personal, part.users, part.items)
 
     @cached_property
-    def is_busy(self) -> npt.NDArray[np.bool_]:
+    def is_busy(self) -> Flags:
         """Which users are in the busiest tenth (n_users,)."""
-        return np.asarray(np.diff(self.train.by_user) >= self.facts.busy)
+        return np.diff(self.train.by_user) >= self.facts.busy
 
     @property
     def lists(self) -> metrics.ListSums:
@@ -321,7 +320,7 @@ class SamplesEvaluation:
         return self.model.personal(self.samples)
 
     @cached_property
-    def errors(self) -> npt.NDArray[np.float64]:
+    def errors(self) -> Doubles:
         """Half the squared distance of every row from its reconstruction (n,)."""
         target = part_metrics.target(self.samples)
         return part_metrics.errors(target, self.own.coefficients, self.model.basis)
@@ -363,7 +362,7 @@ class TableEvaluation(_OfSplit, SamplesEvaluation):
         unit_values = kernels.predict_pairs(
             self.own.coefficients, self.model.basis.T, part.users, part.items
         )
-        return np.asarray(unit_values * self.samples.norms[part.users])
+        return unit_values * self.samples.norms[part.users]
 
 
 def _itself(block: Any) -> Any:

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 from typing import Self
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import Personal, Recommender, user_means
-from dpmf_core.base.arrays import Array
+from dpmf_core.base.arrays import Array, Flags, Ints
 from dpmf_core.base.threads import share_out
 from dpmf_core.data.ratings import Ratings
 
@@ -115,7 +114,7 @@ class ErrorsByUser:
         return np.array([np.fmin(means, most).sum(), present.sum()])
 
 
-def summed_means(history: Ratings) -> npt.NDArray[np.int64]:
+def summed_means(history: Ratings) -> Ints:
     """The sum of people's means in steps of half-range, from mid-range, and the people (2,).
 
     People without ratings do not count. Whole numbers add up over blocks without rounding.
@@ -193,13 +192,13 @@ def top_items(
     return lists
 
 
-def relevant(ratings: Ratings) -> npt.NDArray[np.bool_]:
+def relevant(ratings: Ratings) -> Flags:
     """Which ratings count as liked: the upper quarter of the declared range (4 and 5 of 1 to 5)."""
     low, high = ratings.bounds
     return ratings.values >= low + 0.75 * (high - low)
 
 
-def rare_items(counts: Array) -> npt.NDArray[np.bool_]:
+def rare_items(counts: Array) -> Flags:
     """Which items (n_items,) are in the half with the fewest ratings, ties by number."""
     rare = np.zeros(len(counts), bool)
     rare[np.argsort(counts, kind="stable")[: len(counts) // 2]] = True
@@ -224,7 +223,7 @@ class ListSums(BlockSums):
     ndcg: float
     n_rare: int
     rare_recall: float
-    is_listed: npt.NDArray[np.bool_]
+    is_listed: Flags
 
     def mean(self, name: str) -> float | None:
         """The mean over the users that it counts; None without such users."""
@@ -249,7 +248,7 @@ def list_sums(
     history: Ratings,
     liked_ratings: Ratings,
     users: Array,
-    rare: npt.NDArray[np.bool_],
+    rare: Flags,
     k: int = LIST_LENGTH,
 ) -> ListSums:
     """The lists of some users, each of whom likes an item of `liked_ratings`.
@@ -290,9 +289,7 @@ def list_sums(
     )
 
 
-def _are_among(
-    liked_ratings: Ratings, users: Array, lists: Array
-) -> npt.NDArray[np.bool_]:
+def _are_among(liked_ratings: Ratings, users: Array, lists: Array) -> Flags:
     """Which items of the users' lists (len(users), k) they like."""
     n_items = liked_ratings.n_items
     # ascending

@@ -1,14 +1,13 @@
 """Metrics of components: pure functions on raw data, never released."""
 
 import numpy as np
-import numpy.typing as npt
 
 from dpmf_core.algorithms.components import Own, coefficients
-from dpmf_core.base.arrays import Array
+from dpmf_core.base.arrays import Array, Doubles
 from dpmf_core.data.samples import Matrix, Samples, energies, is_sparse
 
 
-def errors(target: Matrix, H: Array, W: Array) -> npt.NDArray[np.float64]:
+def errors(target: Matrix, H: Array, W: Array) -> Doubles:
     """Half the squared distance of every row of `target` (n, D), dense or sparse, from H W (n,)."""
     H = H.astype(np.float64)
     W = W.astype(np.float64)
@@ -32,12 +31,12 @@ def target(samples: Samples) -> Matrix:
     return samples.scaled(samples.X if samples.clean is None else samples.clean)
 
 
-def errors_of_row(samples: Samples, W: Array) -> npt.NDArray[np.float64]:
+def errors_of_row(samples: Samples, W: Array) -> Doubles:
     """`errors` with one row W (1, D) of norm 1 as the only component."""
     return errors(target(samples), coefficients(samples.scaled(samples.X), W), W)
 
 
-def source_scale(samples: Samples) -> npt.NDArray[np.float64]:
+def source_scale(samples: Samples) -> Doubles:
     """The squared norm of each row after scaling to maximum 1 (n,).
 
     It converts our objective to the axis of [S22]'s figures.
@@ -48,9 +47,7 @@ def source_scale(samples: Samples) -> npt.NDArray[np.float64]:
         else samples.X.max(axis=1),
         np.float64,
     ).ravel()
-    return np.asarray(
-        np.where(top > 0, samples.norms / np.where(top > 0, top, 1), 0.0) ** 2
-    )
+    return np.where(top > 0, samples.norms / np.where(top > 0, top, 1), 0.0) ** 2
 
 
 def similarity(one: Array, other: Array) -> Array:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 
 from dpmf_core.base.plain_tables import minute, number, table
 from dpmf_core.privacy.budget import Budget
-from dpmf_core.privacy.formatting import epsilon_in_full
 from dpmf_core.privacy.odometer import AccountLine, Total
 
 WITHOUT_BUDGET = (
@@ -34,7 +33,7 @@ HEAD = (
 
 def in_words(account_total: Total, budget: Budget | None) -> str:
     """The total in full, with the budget, in one or two sentences."""
-    text = in_full(account_total).replace("ε", "epsilon").replace("δ", "delta")
+    text = account_total.words.replace("ε", "epsilon").replace("δ", "delta")
     if budget is None:
         limit = ""
     else:
@@ -72,22 +71,3 @@ def account_text(
         )
     parts.append(f"\n{NOT_COVERED}")
     return "\n".join(parts)
-
-
-def in_full(account_total: Total) -> str:
-    """A total with all its terms and what it does not cover, as printed."""
-    if account_total.delta is None:
-        more = "with a guarantee " if account_total.n_uncovered else ""
-        text = f"ε = 0 (nothing {more}was released)"
-    else:
-        text = epsilon_in_full(
-            account_total.epsilon,
-            account_total.delta,
-            account_total.unit,
-            account_total.relation,
-            account_total.rule,
-        )
-    n_uncovered = account_total.n_uncovered
-    if n_uncovered:
-        return f"{text}; not counted: {n_uncovered:,} without a guarantee"
-    return text

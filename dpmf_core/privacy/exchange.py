@@ -169,13 +169,9 @@ def dp_event_to_json(event: "DpEvent") -> dict[str, Any]:
     """An event of `dp_accounting` as JSON: its kind, and its fields by name."""
     import attr
 
-    fields = {
-        field.name: getattr(event, field.name) for field in attr.fields(type(event))
-    }
-    return {
-        KIND: type(event).__name__,
-        **{name: _to_json(value) for name, value in fields.items()},
-    }
+    fields = attr.asdict(event, recurse=False)
+    kind = {KIND: type(event).__name__}
+    return kind | {name: _to_json(value) for name, value in fields.items()}
 
 
 def _to_json(value: Any) -> Any:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.special import ndtr, ndtri
 
+from dpmf_core.base.arrays import Doubles
 from dpmf_core.privacy.accounting import delta
 from dpmf_core.privacy.events import Event, Ledger, event_of, normal_form
 from dpmf_core.privacy.gaussian import all_gaussian, mu
@@ -25,7 +26,7 @@ def false_negatives(
     event: Event,
     false_positives: npt.ArrayLike,
     relation: Relation = Relation.ADD_REMOVE,
-) -> npt.NDArray[np.float64]:
+) -> Doubles:
     """The lowest false negative rate of any test between two neighbours.
 
     Gaussian ledgers: Phi(Phi^-1(1 - a) - mu) (Dong, Roth & Su 2019). Others: the envelope of

@@ -10,7 +10,8 @@ from enum import StrEnum
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
+
+from dpmf_core.base.arrays import Doubles
 
 ONE_WAY = 700.0  # exp(-700) is 1e-304: a pure loss this large never goes the other way
 # what the grid of `DiscreteGaussian` adds, as a share of the sensitivity
@@ -216,7 +217,7 @@ class AdditiveNoise(Mechanism):
     @abstractmethod
     def draw(
         generator: np.random.Generator,
-        out: npt.NDArray[np.float64],
+        out: Doubles,
         scale: float,
         step: float,
     ) -> None:
@@ -224,7 +225,7 @@ class AdditiveNoise(Mechanism):
 
     @staticmethod
     @abstractmethod
-    def log_density(noise: npt.NDArray[np.float64]) -> float:
+    def log_density(noise: Doubles) -> float:
         """The log density of noise of scale 1 at `noise`, minus its value at 0."""
 
 
@@ -235,7 +236,7 @@ class Gaussian(AdditiveNoise):
     allows_groups: ClassVar[bool] = True
 
     @staticmethod
-    def log_density(noise: npt.NDArray[np.float64]) -> float:
+    def log_density(noise: Doubles) -> float:
         return -float((noise**2).sum()) / 2
 
     @staticmethod
@@ -250,7 +251,7 @@ class Gaussian(AdditiveNoise):
     @staticmethod
     def draw(
         generator: np.random.Generator,
-        out: npt.NDArray[np.float64],
+        out: Doubles,
         scale: float,
         step: float,
     ) -> None:
@@ -314,7 +315,7 @@ class DiscreteGaussian(Gaussian):
     @staticmethod
     def draw(
         generator: np.random.Generator,
-        out: npt.NDArray[np.float64],
+        out: Doubles,
         scale: float,
         step: float,
     ) -> None:
@@ -336,7 +337,7 @@ class Laplace(AdditiveNoise):
     @staticmethod
     def draw(
         generator: np.random.Generator,
-        out: npt.NDArray[np.float64],
+        out: Doubles,
         scale: float,
         step: float,
     ) -> None:
@@ -344,7 +345,7 @@ class Laplace(AdditiveNoise):
         out *= scale
 
     @staticmethod
-    def log_density(noise: npt.NDArray[np.float64]) -> float:
+    def log_density(noise: Doubles) -> float:
         return -float(np.abs(noise).sum())
 
     @staticmethod

@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from typing import TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
-from dpmf_core.base.arrays import Array
+from dpmf_core.base.arrays import Array, Doubles
 from dpmf_core.base.threads import share_out
 from dpmf_core.privacy.events import Event, Ledger, normal_form
 from dpmf_core.privacy.failing_mechanisms import (
@@ -342,7 +341,7 @@ class Release:
         """Turn exact figures into released ones: the one line that contract tests replace."""
         return part + noise
 
-    def _draw(self, size: int) -> npt.NDArray[np.float64]:
+    def _draw(self, size: int) -> Doubles:
         if size > self._rest:
             raise PlanViolation(
                 f"{self.leaf.statistic!r} has {self._rest} coordinates left to release. Got {size}."

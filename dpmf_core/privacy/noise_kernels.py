@@ -15,9 +15,8 @@ run out, every event fails, so that all loops end.
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from dpmf_core.base.arrays import Ints
+from dpmf_core.base.arrays import Array, Ints
 from dpmf_core.base.compilation import compile_kernel
 from dpmf_core.base.threads import share_out
 
@@ -155,9 +154,7 @@ def _unfold(triangles, off_diagonal, start, stop, out):  # type: ignore[no-untyp
             at += 1
 
 
-def unfold(
-    triangles: npt.NDArray[Any], rank: int, off_diagonal: float
-) -> npt.NDArray[Any]:
+def unfold(triangles: Array, rank: int, off_diagonal: float) -> Array:
     """Symmetric matrices (n, rank, rank), float64, from lower triangles, row by row.
 
     Parameters

@@ -431,10 +431,11 @@ def lines(
     """The parts of an account's total, oldest first."""
     groups: dict[tuple[object, ...], list[AccountEntry]] = {}
     for entry in entries:
-        it = entry.charge
+        charge = entry.charge
         # equal except for the rounding of a calibration
-        each = None if it.epsilon is None else round(it.epsilon, 6)
-        same = (it.title, it.status, it.unit, it.delta, it.relation, each, entry.state)
+        each = None if charge.epsilon is None else round(charge.epsilon, 6)
+        kind = (charge.title, charge.status, charge.unit, charge.delta, charge.relation)
+        same = (*kind, each, entry.state)
         groups.setdefault(same, []).append(entry)
     return [_line(group, budget) for group in groups.values()]
 

@@ -76,7 +76,7 @@ def log_profile(mu: float | Doubles, eps: Doubles) -> Doubles:
     """log delta of a Gaussian release at any epsilons, also where delta underflows."""
     first = log_ndtr(mu / 2 - eps / mu)
     second = eps + log_ndtr(-mu / 2 - eps / mu)
-    return np.asarray(first + np.log(-np.expm1(np.minimum(second - first, -1e-300))))
+    return first + np.log(-np.expm1(np.minimum(second - first, -1e-300)))
 
 
 def _start_of_tail(trial: float, mu: float, shift: float) -> float:

@@ -14,7 +14,6 @@ from dpmf_core.jobs.engine import engine
 from dpmf_core.jobs.job import Job
 from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy import accounts
-from dpmf_core.privacy.account_texts import in_full
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.base import data_sets, drawing, safe_text
 from pages.operator import classes
@@ -161,9 +160,7 @@ def _draw_shared_files() -> None:
     if not files:
         return
     st.header("Private files uploaded in several sessions", anchor=False)
-    rows = [
-        (file.fingerprint[:8], file.n_accounts, in_full(file.total)) for file in files
-    ]
+    rows = [(file.fingerprint[:8], file.n_accounts, file.total.words) for file in files]
     safe_text.table(pd.DataFrame(rows, columns=["file", "accounts", "together"]))
 
 

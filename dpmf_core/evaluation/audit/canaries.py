@@ -363,7 +363,7 @@ def _invariants(part: Array) -> Array:
         return np.asarray(np.linalg.norm(part, axis=1))
     rows = part if part.shape[0] == COLUMNS else part.T
     if len(rows) == COLUMNS:
-        return np.asarray((rows @ rows.T)[np.triu_indices(COLUMNS)])
+        return (rows @ rows.T)[np.triu_indices(COLUMNS)]
     return np.zeros(0)
 
 
@@ -378,7 +378,7 @@ def _through(lens: Array, part: Array) -> Array:
             return part.ravel()
         return np.zeros(0)
     view = lens @ rows
-    return np.asarray(
+    return (
         (view @ view.T)[np.triu_indices(len(view))] if part.ndim == 2 else view.ravel()
     )
 

@@ -109,7 +109,7 @@ def epsilon_of_rates(
     fpr = upper_limits(of[0], error / 2)[alarms]
     fnr = upper_limits(of[1], error / 2)[misses]
     odds = np.maximum((1 - delta - fnr) / fpr, (1 - delta - fpr) / fnr)
-    return np.asarray(np.log(np.maximum(odds, 1.0)))
+    return np.log(np.maximum(odds, 1.0))
 
 
 # ---- the two rules -------------------------------------------------------------------------------
@@ -183,12 +183,12 @@ def _one(
     attack: AttackKind, rule: BoundRule, error: float, scores: Scores, delta: float
 ) -> AuditBound:
     half = min(map(len, scores)) // 2
-    learn, judge = (
-        (part[0], part[1])
-        for part in zip(*((side[:half], side[half:]) for side in scores), strict=True)
-    )
+    out, inside = scores
+    learn = (out[:half], inside[:half])
+    judge = (out[half:], inside[half:])
     if rule == "pair test":
-        judge = scores if attack == "what is released" else judge
+        if attack == "what is released":
+            judge = scores
         epsilon, words = by_pairs(judge, delta, error)
     else:
         epsilon, words = by_rates(learn, judge, delta, error)

@@ -445,39 +445,30 @@ def attack(
     Cancelled
         When `stopped` returns true.
     """
-    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]] = (
-        [],
-        [],
-    )
+    trainings: list[canaries.AttackedTraining] = []
     start_time = last = time.perf_counter()
     for place in range(spec.runs):
         if stopped():
             raise Cancelled
-        inside = place % 2
+        seed = np.random.SeedSequence([spec.seed, place])
         with single_threaded_blas:
-            kinds[inside].append(
-                target.training(
-                    pair, bool(inside), np.random.SeedSequence([spec.seed, place])
-                )
-            )
+            trainings.append(target.training(pair, bool(place % 2), seed))
         if (now := time.perf_counter()) - last > TELL_EVERY:
             last = now
             report(Progress(place + 1, spec.runs, now - start_time, ()))
-    return _result(spec, target, pair.words, kinds)
+    return _result(spec, target, pair.words, trainings)
 
 
 def _result(
     spec: AuditSpec,
     target: canaries.AttackTarget,
     canary: str,
-    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]],
+    trainings: list[canaries.AttackedTraining],
 ) -> Audit:
     guarantee = target.algorithm.guarantee()
     through_mu = target.through_mu
-    scores = _scores(target, kinds)
-    squared_mu = float(
-        np.mean([training.squared_mu for kind in kinds for training in kind])
-    )
+    scores = _scores(target, trainings)
+    squared_mu = float(np.mean([training.squared_mu for training in trainings]))
     return Audit(
         spec,
         title=target.algorithm.title
@@ -498,13 +489,14 @@ def _result(
 
 def _scores(
     target: canaries.AttackTarget,
-    kinds: tuple[list[canaries.AttackedTraining], list[canaries.AttackedTraining]],
+    trainings: list[canaries.AttackedTraining],
 ) -> dict[AttackKind, epsilon_bounds.Scores]:
-    """The scores of each attack, without and with the canary.
+    """The scores of each attack, without and with the canary, which every other run has.
 
     The direction is learned on the first half of the training runs.
     """
-    half = min(map(len, kinds)) // 2
+    kinds = trainings[::2], trainings[1::2]
+    half = len(kinds[1]) // 2
     absent, present = (
         np.stack([training.shared for training in kind]) for kind in kinds
     )

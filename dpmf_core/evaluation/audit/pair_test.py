@@ -131,4 +131,4 @@ def _reaching(pairs: int, place: int) -> Array:
     answers = answers + (rng.random(ends.shape) < last) * (sizes > 0)
     sums = answers @ np.arange(CLASSES, 0, -1)
     most = int(_weights(pairs).sum())
-    return np.asarray(np.cumsum(np.bincount(sums, minlength=most + 1)[::-1])[::-1])
+    return np.cumsum(np.bincount(sums, minlength=most + 1)[::-1])[::-1]
