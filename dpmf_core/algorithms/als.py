@@ -195,9 +195,7 @@ class ALS(Algorithm):
 
     def _item_ridge(self, model: Recommender, counts: Array) -> Array:
         """The ridge of each item (n_items,), by its number of ratings."""
-        return np.asarray(
-            model.ridge * np.maximum(counts, 1) ** self.regularisation_exponent
-        )
+        return model.ridge * np.maximum(counts, 1) ** self.regularisation_exponent
 
     def _with_sides(
         self, model: Recommender, V: Array, b: Array, shape: Shape

@@ -54,6 +54,11 @@ class Personal:
     factors: Array
 
 
+def no_matrix() -> Array:
+    """The default of a matrix that a model need not have."""
+    return np.zeros((0, 0), np.float32)
+
+
 @dataclass(frozen=True)
 class Model:
     """A fitted model as named arrays and settings."""
@@ -133,10 +138,10 @@ class Recommender(Model):
     ridge_exponent: float = 0.0
     unobserved_weight: float = 0.0
     mended: bool = False
-    local_columns: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    local_columns: Array = field(default_factory=no_matrix)
     averages: bool = False
-    attention: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    attention_line: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    attention: Array = field(default_factory=no_matrix)
+    attention_line: Array = field(default_factory=no_matrix)
 
     @classmethod
     def of_means(cls, shape: Shape, **parts: Any) -> Self:
@@ -290,7 +295,7 @@ class Recommender(Model):
         """Scores that rank a user's list, (len(users), n_items); not clipped, to avoid ties."""
         values = personal.factors[users] @ self.item_sides.T
         values += self.item_offsets
-        return np.asarray(values)
+        return values
 
 
 def rated_shares(ratings: Ratings) -> Any:

@@ -261,9 +261,6 @@ class Messages(Statistic):
     replace_one_factor = 1.0
     sensitivity: ClassVar[float] = 2.0
 
-    def size(self, shape: Shape, rows: Held, **part: Any) -> int:
-        return shape.n_users * 2 * shape.n_items
-
     def empty(self, shape: Shape, rows: Held, at: Range) -> Totals:
         return (np.zeros((at[1] - at[0], 2 * shape.n_items)),)
 

@@ -20,6 +20,7 @@ from dpmf_core.algorithms.base import (
     Personal,
     Recommender,
     Streams,
+    no_matrix,
     rated_shares,
 )
 from dpmf_core.algorithms.local_columns import scaled
@@ -63,8 +64,8 @@ class PosteriorDraws(Recommender):
         The mean over training users of log(number of ratings).
     """
 
-    draw_offsets: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
-    loadings: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    draw_offsets: Array = field(default_factory=no_matrix)
+    loadings: Array = field(default_factory=no_matrix)
     links: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
     precisions: Array = field(default_factory=lambda: np.zeros((0, 0, 0)))
     noise_precisions: Array = field(default_factory=lambda: np.zeros(0))

@@ -14,9 +14,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Algorithm, Streams
+from dpmf_core.algorithms.base import Algorithm, Streams, no_matrix
 from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
-from dpmf_core.algorithms.sgd import NOTHING_HELD, LearntUsers, means_and_residuals
+from dpmf_core.algorithms.sgd import LearntUsers, means_and_residuals
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
 from dpmf_core.data.ratings import Shape
@@ -34,7 +34,7 @@ class SketchModel(LearntUsers):
     All of it is shared; user_offsets are exact means.
     """
 
-    table: Array = field(default_factory=lambda: NOTHING_HELD)
+    table: Array = field(default_factory=no_matrix)
 
 
 class Sketch(Algorithm):
@@ -160,4 +160,4 @@ class Sketch(Algorithm):
 def hash_keys(rng: np.random.Generator, depth: int) -> Array:
     """Odd multipliers and shifts of the hashes (k, 2)."""
     keys = rng.integers(0, 2**63, (depth, 2), dtype=np.uint64) * np.uint64(2)
-    return np.asarray(keys + np.array([1, 0], np.uint64))
+    return keys + np.array([1, 0], np.uint64)

@@ -10,13 +10,13 @@ import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.als import random_start
-from dpmf_core.algorithms.base import PrivateAlgorithm, Recommender, Streams
+from dpmf_core.algorithms.base import Parameters, PrivateAlgorithm, Recommender, Streams
 from dpmf_core.algorithms.baselines import private_mean
 from dpmf_core.algorithms.dpals_plan import MOST_OF_A_USER, DPALSPlan, few_ratings
 from dpmf_core.algorithms.item_moments import SecondMoment, kept_rows
@@ -62,7 +62,7 @@ class DPALS(DPALSPlan):
     source = "Chien et al. 2021"
     version = 10
     version_without_noise = 1
-    exact_settings: ClassVar[dict[str, Any]] = {
+    exact_settings: ClassVar[Parameters] = {
         "steps": 20,
         "ratings_per_user": MOST_OF_A_USER,
         "regularisation": 100.0,
@@ -258,8 +258,8 @@ class DPALS(DPALSPlan):
         # the edge of the noise's spectrum (Wigner)
         ridge = ridge + self.noise_ridge * curator.scale(grams) * math.sqrt(2 * r)
         ranges = item_ranges(m, r)
-        H = curator.release_parts(grams, ranges, entries, U, m, r)
-        w = curator.release_parts(right_sides, ranges, entries, U, m, r)
+        H = curator.release_parts(grams, ranges, entries, U, r)
+        w = curator.release_parts(right_sides, ranges, entries, U, r)
         V = np.empty((m, r), np.float32)
         for (at, noisy_H), (_, noisy_w) in zip(H, w, strict=True):
             # (P(H_j + G_j) + lambda I + lambda_0 K)^-1 (w_j + g_j)
@@ -286,7 +286,7 @@ class AdaDPALS(DPALS):
     words = "DPALS that uses every rating, weighted by the rarity of its item"
     source = "Krichene et al. 2023"
     version_without_noise = 2
-    exact_settings: ClassVar[dict[str, Any]] = {
+    exact_settings: ClassVar[Parameters] = {
         **DPALS.exact_settings,
         "regularisation": 200.0,
     }
@@ -301,8 +301,8 @@ class AdaDPALS(DPALS):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: dict[str, Any]
-    ) -> dict[str, Any]:
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Those of DPALS, with few ratings per user: here k only sets the total of the weights."""
         settings = super().recommend(shape, budget, parameters)
         return settings | (

@@ -4,10 +4,10 @@ Proofs: docs/PRIVACY.md, "Item Grams" and "Item right-hand sides".
 """
 
 import math
-from typing import Any, Literal
+from typing import Literal
 
 from dpmf_core.algorithms import item_systems
-from dpmf_core.algorithms.base import triangle
+from dpmf_core.algorithms.base import Parameters, triangle
 from dpmf_core.algorithms.baselines import ProvenForUsers, UserMeans
 from dpmf_core.algorithms.item_moments import MOMENT as START
 from dpmf_core.algorithms.item_moments import SecondMoment
@@ -139,8 +139,8 @@ class DPALSPlan(ProvenForUsers):
 
     @classmethod
     def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: dict[str, Any]
-    ) -> dict[str, Any]:
+        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Defaults from public values alone: n, m and mu(epsilon, delta).
 
         n mu is the signal that all users give over the noise of one release. It supports (0.8 n
@@ -178,8 +178,8 @@ class DPALSPlan(ProvenForUsers):
 
     @classmethod
     def recommend_without_noise(
-        cls, shape: Shape, parameters: dict[str, Any]
-    ) -> dict[str, Any]:
+        cls, shape: Shape, parameters: Parameters
+    ) -> Parameters:
         settings = super().recommend_without_noise(shape, parameters)
         return settings | {"rank": min(MOST_FACTORS, settings["rank"])}
 

@@ -19,6 +19,7 @@ from dpmf_core.algorithms.base import (
     Recommender,
     Streams,
     fits_in_memory,
+    no_matrix,
     user_means,
 )
 from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
@@ -67,7 +68,7 @@ class ItemRegression(RowModel):
     Each is what a residual of 1 on the row's item adds to the residual on the column's item.
     """
 
-    weights: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    weights: Array = field(default_factory=no_matrix)
 
     def personal(self, history: Ratings) -> OwnRow:
         offsets, residuals = self.residuals(history)
@@ -144,7 +145,7 @@ class SlopeOneModel(RowModel):
         both.
     """
 
-    pairs: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    pairs: Array = field(default_factory=no_matrix)
 
     def personal(self, history: Ratings) -> OwnRow:
         means = self.centre + user_means(

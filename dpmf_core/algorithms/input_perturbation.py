@@ -189,4 +189,4 @@ def _multiplicative_step(
         coo_array((values, (rows, columns)), shape=shape).tocsr() @ B
         for values in (x, predictions)
     )
-    return np.asarray(A * (up + 1e-9) / (down + 1e-9))
+    return A * (up + 1e-9) / (down + 1e-9)

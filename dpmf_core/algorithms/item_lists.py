@@ -8,11 +8,16 @@ every row has norm 1, so more of the moment is taste. docs/PRIVACY.md, "Item sec
 import math
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Personal, Recommender
+from dpmf_core.algorithms.base import (
+    INSIDE,
+    Parameters,
+    Personal,
+    Recommender,
+    no_matrix,
+)
 from dpmf_core.algorithms.item_moments import ItemRows, SecondMoment
 from dpmf_core.algorithms.local_columns import feature_columns
 from dpmf_core.algorithms.spectrum import MomentNoise, Spectrum, spectrum
@@ -37,7 +42,7 @@ class Projection(Recommender):
     probe it is a ridge regression.
     """
 
-    probe: Array = field(default_factory=lambda: np.zeros((0, 0), np.float32))
+    probe: Array = field(default_factory=no_matrix)
 
     def personal(self, history: Ratings) -> Personal:
         if not self.probe.size:
@@ -125,10 +130,10 @@ class ItemLikes:
         if features is None:
             return np.zeros((len(self.items), 0))
         table = feature_columns(features.keeping(self.items), self.counts)
-        return np.asarray(self.along[:, None] * table)
+        return self.along[:, None] * table
 
 
-def recommended_lists(shape: Shape, signal: float) -> dict[str, Any]:
+def recommended_lists(shape: Shape, signal: float) -> Parameters:
     """Recommend parameters for lists, by the signal n mu.
 
     Constants were chosen on MovieLens 1M, with all and with 1,500 users, and on the cinema.
@@ -225,7 +230,7 @@ def item_regression(F: Array, diagonal: Array, ridge: float) -> tuple[Array, Arr
 def _places(counts: Array) -> Array:
     """Each item's place in the order of counts, (n_items,), from 0 to below 1."""
     order = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
-    return np.asarray(order / len(counts))
+    return order / len(counts)
 
 
 def list_by_counts(shape: Shape, counts: Array) -> Recommender:

@@ -11,11 +11,10 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
 from scipy.sparse import csr_array
 
 from dpmf_core.algorithms.base import INSIDE, Recommender
-from dpmf_core.algorithms.parameters import LEAST
+from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
@@ -55,28 +54,10 @@ def source_level(budget: Budget, row_bound: RowBound) -> float:
     return noise_level(budget.epsilon, budget.delta, row_bound)
 
 
-def row_bound_field() -> Any:
-    """The parameter that tells which of the source's bounds an algorithm's row clip is."""
-    return Field(
-        "2L",
-        title="row clip in the source's L",
-        description=(
-            "with --calibration source only: 2L, which residuals cannot exceed and which the"
-            " source's noise assumes; or L, with noise four times as large"
-        ),
-    )
-
-
 def nuclear_norm_field(default: float) -> Any:
     """The parameter that is the nuclear norm's bound."""
     words = "radius of the ball, in √(n m) half-ranges of the rating scale"
-    return Field(
-        default,
-        ge=LEAST,
-        le=100,
-        title="nuclear norm κ",
-        description=words,
-    )
+    return parameter(default, "nuclear norm κ", words, (LEAST, 100))
 
 
 def gridded_rows(block: Block, values: Array, bound: float) -> Any:

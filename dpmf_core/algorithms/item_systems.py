@@ -83,7 +83,7 @@ class EntryRule:
         place = keyed_uniform(key, users, ratings.items)
         if self.rarest and counts is not None:
             place = counts[ratings.items] + 1e-9 * place
-        return np.asarray(rank_within_user(ratings, place) < self.ratings_per_user)
+        return rank_within_user(ratings, place) < self.ratings_per_user
 
     def weights(
         self, data: Ratings, entries: Array, order: Array, counts: Array | None
@@ -214,12 +214,7 @@ class ItemGrams(Statistic):
     def sensitivity(self) -> float:
         return self.root_entries * self.clip_norm**2
 
-    def size(self, shape: Shape, entries: Held, U: Held, m: int, r: int) -> int:
-        return m * r * (r + 1) // 2
-
-    def empty(
-        self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range
-    ) -> Totals:
+    def empty(self, shape: Shape, entries: Held, U: Held, r: int, at: Range) -> Totals:
         return (np.zeros((at[1] - at[0], r, r)),)
 
     def add(
@@ -228,9 +223,7 @@ class ItemGrams(Statistic):
         totals: Totals,
         entries: Entries,
         U: Array,
-        m: int,
         r: int,
-        *,
         at: Range,
     ) -> None:
         step = 0.0
@@ -281,12 +274,7 @@ class ItemRightSides(Statistic):
         leaf = Gaussian(z, self.name, self.sensitivity, self.replace_one_factor)
         return replace(leaf, companion=GRAMS, joint_factor=joint)
 
-    def size(self, shape: Shape, entries: Held, U: Held, m: int, r: int) -> int:
-        return m * r
-
-    def empty(
-        self, shape: Shape, entries: Held, U: Held, m: int, r: int, *, at: Range
-    ) -> Totals:
+    def empty(self, shape: Shape, entries: Held, U: Held, r: int, at: Range) -> Totals:
         return (np.zeros((at[1] - at[0], r)),)
 
     def add(
@@ -295,9 +283,7 @@ class ItemRightSides(Statistic):
         totals: Totals,
         entries: Entries,
         U: Array,
-        m: int,
         r: int,
-        *,
         at: Range,
     ) -> None:
         values = entries.values

@@ -99,4 +99,4 @@ def scaled(columns: Array, weights: Array) -> Array:
     """Scale columns to mean 0 and mean square 1; a constant one becomes 0."""
     from_mean = centred(columns, weights)
     deviation = np.sqrt(np.average(from_mean**2, axis=0, weights=weights))
-    return np.asarray(from_mean / np.where(deviation > 1e-9, deviation, np.inf))
+    return from_mean / np.where(deviation > 1e-9, deviation, np.inf)

@@ -87,7 +87,7 @@ def cosine_patterns(image: tuple[int, int]) -> Array:
     turns = np.add.outer(
         (np.arange(height) / height) ** 2, (np.arange(width) / width) ** 2
     ).ravel()
-    return np.asarray(patterns[np.argsort(turns, kind="stable")])
+    return patterns[np.argsort(turns, kind="stable")]
 
 
 def estimate_distribution(
@@ -175,7 +175,7 @@ def mean_row(total: Array, scale: float, axes: Array | None) -> Array:
     risk = risk + (len(y) - below) * threshold**2
     signal = np.sign(y) * np.maximum(size - threshold[np.argmin(risk)], 0)
     row = np.maximum(signal if axes is None else signal @ axes, 0)
-    return np.asarray(row if row.any() else np.ones(len(row)))
+    return row if row.any() else np.ones(len(row))
 
 
 def pieces(row: Array, K: int, image: tuple[int, int] | None) -> Array:
@@ -243,7 +243,7 @@ def patterns_under(centre: Array, axes: Array | None) -> Array:
     """
     if axes is None:
         return np.eye(len(centre))
-    return np.asarray(np.linalg.qr((axes * centre).T)[0].T)
+    return np.linalg.qr((axes * centre).T)[0].T
 
 
 @dataclass(frozen=True)

@@ -164,7 +164,7 @@ def signed_halves(values: Array, vectors: Array, least: float) -> Array:
     up = np.maximum(vectors, 0)
     down = np.maximum(-vectors, 0)
     is_up = np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1)
-    return np.asarray(np.where(is_up[:, None], up, down) + least)
+    return np.where(is_up[:, None], up, down) + least
 
 
 class RobustNMF(Factorisation):

@@ -20,6 +20,7 @@ from dpmf_core.algorithms.base import (
     Personal,
     Recommender,
     Streams,
+    no_matrix,
     user_means,
 )
 from dpmf_core.algorithms.parameters import AS_PRINTED, LEAST, UNCLIPPED, parameter
@@ -32,7 +33,6 @@ from dpmf_core.kernels import descent as kernel
 from dpmf_core.kernels.rating_loops import shuffled_range
 
 MovedItems = Literal["new", "rated", "shared"]
-NOT_HELD = np.zeros((0, 0), np.float32)
 
 
 @dataclass(frozen=True, repr=False)
@@ -49,7 +49,7 @@ class RetentionModel(Recommender):
         These set when a rating arrives.
     """
 
-    user_factors: Array = field(default_factory=lambda: NOT_HELD)
+    user_factors: Array = field(default_factory=no_matrix)
     passes: int = 10
     rate: float = 0.01
     penalty: float = 0.1
@@ -351,7 +351,7 @@ class NoRetention(Algorithm):
         bounds = UNCLIPPED if self.as_printed else data.bounds
         means = bounds, data.shape.mid_range, biases.of_items
         model = RetentionModel(
-            *means, Q, user_factors=NOT_HELD if self.variant in ("new", "rated") else P,
+            *means, Q, user_factors=no_matrix() if self.variant in ("new", "rated") else P,
             passes=self.user_passes, rate=self.rate, penalty=self.penalty,
             shortened=not self.as_printed,
             arrival=self.arrival, arrival_seed=seed, arrived=self._now,

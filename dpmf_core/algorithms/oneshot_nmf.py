@@ -5,12 +5,12 @@ docs/PRIVACY.md, "Sum of the samples" and "Second moment of the samples".
 
 import math
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from dpmf_core.algorithms import moments
-from dpmf_core.algorithms.base import PrivateAlgorithm, Streams, triangle
+from dpmf_core.algorithms.base import Parameters, PrivateAlgorithm, Streams, triangle
 from dpmf_core.algorithms.components import PUBLIC_FACTS, Components, Factorisation
 from dpmf_core.algorithms.moments import estimate_residuals, residual_reach
 from dpmf_core.algorithms.nmf import (
@@ -58,7 +58,7 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     source = "ours, after Dwork, Talwar, Thakurta & Zhang 2014"
     version = 4
     version_without_noise = 1
-    exact_settings: ClassVar[dict[str, Any]] = {"points": 4000}
+    exact_settings: ClassVar[Parameters] = {"points": 4000}
 
     n_components: int = COMPONENTS
     sum_share: float = share_field(
@@ -90,8 +90,8 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
 
     @classmethod
     def recommend(
-        cls, shape: SampleShape, budget: Budget | None, parameters: dict[str, Any]
-    ) -> dict[str, Any]:
+        cls, shape: SampleShape, budget: Budget | None, parameters: Parameters
+    ) -> Parameters:
         """Choose the words as the square root of samples times mu, which is how far noise reaches.
 
         With almost no signal only the sum is released. For images the sum gets more if there is

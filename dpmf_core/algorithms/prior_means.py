@@ -184,4 +184,4 @@ def _regression(
     G = Q.T @ G
     H = np.outer(eigenvalues, known)
     variance = max(float((H**2 * (G**2 - noise)).sum() / (H**4).sum()), 0.0)
-    return np.asarray(Q @ (variance * H * G / (variance * H**2 + noise)))
+    return Q @ (variance * H * G / (variance * H**2 + noise))

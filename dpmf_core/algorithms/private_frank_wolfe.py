@@ -354,4 +354,4 @@ class DPFWOja(DPFW):
 
 
 def _unit(v: Array) -> Array:
-    return np.asarray(v / max(float(np.linalg.norm(v)), 1e-300))
+    return v / max(float(np.linalg.norm(v)), 1e-300)

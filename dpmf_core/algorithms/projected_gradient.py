@@ -32,7 +32,6 @@ from dpmf_core.algorithms.item_moments import (
     RowBound,
     RowMoment,
     nuclear_norm_field,
-    row_bound_field,
     source_level,
 )
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
@@ -288,13 +287,13 @@ class IterateMoment(RowMoment):
         if Q.shape[1]:
             cross = totals[1] @ Q.T
             M = M + cross + cross.T + Q @ totals[2] @ Q.T
-        return np.asarray((M + M.T) / 2)
+        return (M + M.T) / 2
 
 
 def onto_l1_ball(s: Array, radius: float) -> Array:
     """The projection of s >= 0 onto {x >= 0, sum x <= radius} (Duchi et al. 2008)."""
     if s.sum() <= radius:
-        return np.asarray(s)
+        return s
     descending = np.sort(s)[::-1]
     thresholds = (np.cumsum(descending) - radius) / np.arange(1, len(s) + 1)
     theta = thresholds[np.flatnonzero(descending > thresholds)[-1]]
@@ -448,7 +447,12 @@ class PrivatePGD(ProvenForUsers, PGD):
         "largest L2 norm of a user's row of Z, in half-ranges of the rating scale times √m",
         (LEAST, 10),
     )
-    source_bound: RowBound = row_bound_field()
+    source_bound: RowBound = parameter(
+        "2L",
+        "row clip in the source's L",
+        "with --calibration source only: 2L, which residuals cannot exceed and which the"
+        " source's noise assumes; or L, with noise four times as large",
+    )
 
     @classmethod
     def recommend(

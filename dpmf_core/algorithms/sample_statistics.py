@@ -121,7 +121,7 @@ def renormalise(X: Matrix) -> Matrix:
 
 
 def symmetrise(product: Array) -> Array:
-    return np.asarray((product + product.T) / 2)
+    return (product + product.T) / 2
 
 
 # ---- coefficients on shared components -----------------------------------------------------------

@@ -13,6 +13,7 @@ from dpmf_core.algorithms.base import (
     Personal,
     Recommender,
     Streams,
+    no_matrix,
     user_means,
 )
 from dpmf_core.algorithms.parameters import (
@@ -28,9 +29,6 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.kernels.descent import biased_epoch
 from dpmf_core.kernels.rating_loops import shuffled_range
 
-NOTHING_HELD = np.zeros((0, 0), np.float32)
-
-
 # what SGD has learned: mean, offsets a (n,), b (m,), factors P (n, r), Q (m, r)
 Descent = namedtuple("Descent", "mean a b P Q")
 
@@ -42,8 +40,8 @@ class LearntUsers(Recommender):
     Without them a user's side is computed from their ratings.
     """
 
-    user_factors: Array = field(default_factory=lambda: NOTHING_HELD)
-    user_offsets: Array = field(default_factory=lambda: NOTHING_HELD)
+    user_factors: Array = field(default_factory=no_matrix)
+    user_offsets: Array = field(default_factory=no_matrix)
 
     def personal(self, history: Ratings) -> Personal:
         if len(self.user_factors):

@@ -263,8 +263,7 @@ class SGLD(PrivateAlgorithm):
             mean_model = replace(
                 model, item_factors=(result * math.sqrt(star)).astype(np.float32)
             )
-            adds = self.local_columns
-            if adds:
+            if self.local_columns:
                 yield with_local_columns(mean_model, counts, shape)
             else:
                 yield mean_model
@@ -321,7 +320,7 @@ class SGLD(PrivateAlgorithm):
     ) -> Array:
         """One Langevin step: half a step up the log posterior, and noise of the step's variance."""
         drift = rate / 2 * (ascent - self.prior_precision * theta)
-        return np.asarray(theta + drift + math.sqrt(rate) * langevin(theta.shape))
+        return theta + drift + math.sqrt(rate) * langevin(theta.shape)
 
     def _gradients(
         self, data: Ratings, x: Array, U: Array, V: Array, weight: float

@@ -71,7 +71,7 @@ def clipped_rows(data: Ratings, values: Array, bound: float) -> Array:
     """The values (n_ratings,), float64, with rows scaled to an L2 norm of at most `bound`."""
     values = values.astype(np.float64)
     norms = np.sqrt(kernels.segment_sums(data.by_user, values**2))
-    return np.asarray(
+    return (
         values * np.minimum(1.0, bound * INSIDE / np.maximum(norms, 1e-300))[data.users]
     )
 

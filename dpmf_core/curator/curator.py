@@ -70,9 +70,7 @@ class NoisyCurator:
         """
         self._require_one_group(statistic, shared)
         exact = self._finite_total(statistic, shared)
-        pen = self._pen(
-            statistic, _coordinates(exact) if statistic.symmetric else exact.size
-        )
+        pen = self._pen(statistic, _coordinates(statistic, exact))
         return _add_noise(statistic, exact, pen)
 
     def release_parts(
@@ -80,16 +78,21 @@ class NoisyCurator:
     ) -> Iterator[tuple[Range, Array]]:
         """One release, recorded now and returned range by range, for sums too large to hold.
 
+        Each range is the last shared value of its part.
+
         Raises
         ------
         PlanViolation
             As `release`.
         """
         self._require_one_group(statistic, shared)
-        pen = self._pen(statistic, statistic.size(self.shape, *shared))
+        parts = [(*shared, at) for at in ranges]
+        zeros = (statistic.empty(self.shape, *part)[0] for part in parts)
+        size = sum(_coordinates(statistic, part_zeros) for part_zeros in zeros)
+        pen = self._pen(statistic, size)
         return (
-            (at, _add_noise(statistic, self._finite_total(statistic, shared, at), pen))
-            for at in ranges
+            (part[-1], _add_noise(statistic, self._finite_total(statistic, part), pen))
+            for part in parts
         )
 
     def names_over_threshold(
@@ -140,7 +143,8 @@ class NoisyCurator:
         It is deleted when the result is released. The step must be a pure function at module level.
         """
         self._require_one_group(step, shared)
-        local_state = Held(self._next_key())
+        self._number += 1
+        local_state = Held(Key(self._run, self._number))
         self._people.hold(local_state.key, step, shared)
         self._held_of[local_state.key] = group_of(step)
         weakref.finalize(
@@ -161,17 +165,13 @@ class NoisyCurator:
                 "The stored statistic was computed from rows of a different group."
             )
 
-    def _total(
-        self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
-    ) -> Array:
-        totals = self._people.total(self._next_key(), statistic, shared, at)
-        return statistic.assemble(totals, *shared, **({} if at is None else {"at": at}))
+    def _total(self, statistic: Statistic, shared: Sequence[Any]) -> Array:
+        totals = self._people.total(statistic, shared)
+        return statistic.assemble(totals, *shared)
 
-    def _finite_total(
-        self, statistic: Statistic, shared: Sequence[Any], at: Range | None = None
-    ) -> Array:
+    def _finite_total(self, statistic: Statistic, shared: Sequence[Any]) -> Array:
         """The exact sum, for a release. Raises PlanViolation if noise would not hide it."""
-        exact = self._total(statistic, shared, at)
+        exact = self._total(statistic, shared)
         if not np.isfinite(exact).all():
             raise PlanViolation(
                 f"{statistic.name!r} is not finite, so it cannot be released."
@@ -192,20 +192,18 @@ class NoisyCurator:
             group=group_of(statistic),
         )
 
-    def _next_key(self) -> Key:
-        self._number += 1
-        return Key(self._run, self._number)
-
 
 def _forget(people: People, held_of: dict[Key, DisjointGroup], key: Key) -> None:
     people.drop(key)
     held_of.pop(key, None)
 
 
-def _coordinates(matrices: Array) -> int:
-    """Coordinates of a symmetric matrix or a stack of them."""
-    r = matrices.shape[-1]
-    return int(matrices.size // r // r * (r * (r + 1) // 2))
+def _coordinates(statistic: Statistic, sums: Array) -> int:
+    """Coordinates of a release: of a symmetric matrix, or each of a stack of them, its triangle."""
+    if not statistic.symmetric:
+        return sums.size
+    r = sums.shape[-1]
+    return int(sums.size // r // r * (r * (r + 1) // 2))
 
 
 def _add_noise(statistic: Statistic, exact: Array, pen: Release) -> Array:
@@ -277,7 +275,7 @@ class ExactCurator(OpenCurator):
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
     ) -> Iterator[tuple[Range, Array]]:
         self._require_one_group(statistic, shared)
-        return ((at, self._finite_total(statistic, shared, at)) for at in ranges)
+        return ((at, self._finite_total(statistic, (*shared, at))) for at in ranges)
 
     def cells(self) -> Cells:
         return self._people.cells()

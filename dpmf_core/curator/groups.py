@@ -59,17 +59,14 @@ class GroupStatistic(Statistic):
     def sensitivity(self) -> float:
         return self.statistic.sensitivity
 
-    def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
-        return self.statistic.empty(shape, *shared, **part)
+    def empty(self, shape: Any, *shared: Any) -> Totals:
+        return self.statistic.empty(shape, *shared)
 
-    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
-        self.statistic.add(members(block, self.group), totals, *shared, **part)
+    def add(self, block: Block, totals: Totals, *shared: Any) -> None:
+        self.statistic.add(members(block, self.group), totals, *shared)
 
-    def assemble(self, totals: Totals, *shared: Any, **part: Any) -> Array:
-        return self.statistic.assemble(totals, *shared, **part)
-
-    def size(self, shape: Any, *shared: Any, **part: Any) -> int:
-        return self.statistic.size(shape, *shared, **part)
+    def assemble(self, totals: Totals, *shared: Any) -> Array:
+        return self.statistic.assemble(totals, *shared)
 
     def event(self, noise_multiplier: float) -> Event:
         """The planned release on every group."""

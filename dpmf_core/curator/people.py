@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from dpmf_core.base.arrays import Ints
-from dpmf_core.curator.statistic import Block, Range, Statistic, Totals
+from dpmf_core.base.arrays import Ints, Numbers
+from dpmf_core.curator.statistic import Block, Statistic, Totals
 from dpmf_core.data.partitioned import (
     Part,
     PartitionedRatings,
@@ -53,8 +52,8 @@ class Held:
 class Cells:
     """Which items each user rated, sorted by user and item: users, items (n_ratings,)."""
 
-    users: npt.NDArray[np.int32]
-    items: npt.NDArray[np.int32]
+    users: Numbers
+    items: Numbers
 
 
 class Blocks:
@@ -77,20 +76,11 @@ class Blocks:
         self.blocks = blocks
         self.states: Any = {} if states is None else states
 
-    def total(
-        self,
-        key: Key,
-        statistic: Statistic,
-        shared: Sequence[Any],
-        at: Range | None = None,
-    ) -> Totals:
+    def total(self, statistic: Statistic, shared: Sequence[Any]) -> Totals:
         """The exact sums over all units."""
-        part = {} if at is None else {"at": at}
-        totals = statistic.empty(self.shape, *shared, **part)
+        totals = statistic.empty(self.shape, *shared)
         for place, block in enumerate(self.blocks):
-            statistic.add(
-                block, totals, *_beside(shared, self._state_of(place)), **part
-            )
+            statistic.add(block, totals, *_beside(shared, self._state_of(place)))
         return totals
 
     def hold(self, key: Key, step: Step, shared: Sequence[Any]) -> None:
@@ -305,22 +295,13 @@ class StatisticFold:
     statistic: Statistic
     shape: Any
     shared: tuple[Any, ...]
-    at: Range | None = None
-
-    @property
-    def _part(self) -> dict[str, Range]:
-        if self.at is None:
-            return {}
-        return {"at": self.at}
 
     def empty(self) -> Totals:
-        return self.statistic.empty(self.shape, *self.shared, **self._part)
+        return self.statistic.empty(self.shape, *self.shared)
 
     def add(self, total: Totals, part: Part, states: States) -> None:
         block = _block_of(part, self.shape)
-        self.statistic.add(
-            block, total, *_beside(self.shared, states.__getitem__), **self._part
-        )
+        self.statistic.add(block, total, *_beside(self.shared, states.__getitem__))
 
     def merge(self, total: Totals, other: Totals) -> None:
         for mine, theirs in zip(total, other, strict=True):
@@ -346,14 +327,8 @@ class PeopleElsewhere:
         self._ratings = ratings
         self._folding = ratings.folding
 
-    def total(
-        self,
-        key: Key,
-        statistic: Statistic,
-        shared: Sequence[Any],
-        at: Range | None = None,
-    ) -> Totals:
-        fold = StatisticFold(statistic, self.shape, tuple(shared), at)
+    def total(self, statistic: Statistic, shared: Sequence[Any]) -> Totals:
+        fold = StatisticFold(statistic, self.shape, tuple(shared))
         totals: Totals = self._ratings.fold(fold, _keys(shared))
         return totals
 

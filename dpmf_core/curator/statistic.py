@@ -58,9 +58,7 @@ class Block:
         They make a unit's draws independent of the other units.
         """
         rows = next(iter(self.tables.values()))
-        return np.asarray(
-            rows.draw_keys(self.ids) if isinstance(rows, Ratings) else self.ids
-        )
+        return rows.draw_keys(self.ids) if isinstance(rows, Ratings) else self.ids
 
 
 class Statistic(ABC):
@@ -72,8 +70,8 @@ class Statistic(ABC):
     and whatever is shared.
 
     `shared` is what the algorithm passes: released and public values, and states stored with the
-    rows (`Curator.hold`). In `size`, `empty` and `assemble` states are opaque keys. In `add` they
-    are what the step computed from this block.
+    rows (`Curator.hold`). In `empty` and `assemble` states are opaque keys. In `add` they are what
+    the step computed from this block. The last shared value of a release in parts is the part.
 
     Attributes
     ----------
@@ -98,26 +96,19 @@ class Statistic(ABC):
     def sensitivity(self) -> float:
         """The largest norm of one unit's contribution."""
 
-    def empty(self, shape: Any, *shared: Any, **part: Any) -> Totals:
-        """The sums over no units: float64 zeros, by default one for each item or feature.
-
-        A release in parts also passes the part as `at`.
-        """
+    def empty(self, shape: Any, *shared: Any, **named: Any) -> Totals:
+        """The sums over no units: float64 zeros, by default one for each item or feature."""
         return (
             np.zeros(shape.n_items if isinstance(shape, Shape) else shape.n_features),
         )
 
     @abstractmethod
-    def add(self, block: Block, totals: Totals, *shared: Any, **part: Any) -> None:
+    def add(self, block: Block, totals: Totals, *shared: Any, **named: Any) -> None:
         """Add a block's contributions to `totals` in place. Must not raise, whatever the rows."""
 
-    def assemble(self, totals: Totals, *shared: Any, **part: Any) -> Array:
+    def assemble(self, totals: Totals, *shared: Any, **named: Any) -> Array:
         """The release, a linear function of the totals; by default the first of them."""
         return totals[0]
-
-    def size(self, shape: Any, *shared: Any, **part: Any) -> int:
-        """Coordinates of a release in parts, all together; of a symmetric matrix its triangle."""
-        raise NotImplementedError(f"{type(self).__name__} cannot be released in parts.")
 
     def event(self, noise_multiplier: float) -> Event:
         """Its planned release, with noise of `noise_multiplier` times the sensitivity."""

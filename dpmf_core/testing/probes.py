@@ -27,18 +27,11 @@ from dpmf_core.privacy.noise_log import LoggedNoise, LoggedRelease, ReleaseLog
 
 @dataclass(frozen=True)
 class ProbeQuestion:
-    """One release: a statistic, its noise scale, the shared values, and its parts."""
+    """One release: a statistic, its noise scale, and the shared values of each part."""
 
     statistic: Statistic
     scale: float
-    shared: tuple[Any, ...]
-    ranges: tuple[Range, ...] | None = None
-
-    @property
-    def parts(self) -> list[dict[str, Range]]:
-        if self.ranges is None:
-            return [{}]
-        return [{"at": at} for at in self.ranges]
+    parts: Sequence[tuple[Any, ...]]
 
 
 @dataclass
@@ -56,20 +49,9 @@ class QuestionRecord:
     steps: dict[Key, tuple[Step, tuple[Any, ...]]] = field(default_factory=dict)
     model: Any = None
 
-    def totals(
-        self,
-        question: ProbeQuestion,
-        block: Block,
-        cached: dict[Key, Any] | None = None,
-    ) -> list[Totals]:
-        """What the rows of a block add to the sums, part by part.
-
-        Parameters
-        ----------
-        cached
-            The states of this block for earlier questions.
-        """
-        states = {} if cached is None else cached
+    def totals(self, question: ProbeQuestion, block: Block) -> list[Totals]:
+        """What the rows of a block add to the sums, part by part."""
+        states: dict[Key, Any] = {}
 
         def state_of(part: Any) -> Any:
             if not isinstance(part, Held):
@@ -81,28 +63,23 @@ class QuestionRecord:
                 )
             return states[part.key]
 
-        own = [state_of(part) for part in question.shared]
         sums = []
-        for at in question.parts:
-            totals = question.statistic.empty(self.shape, *question.shared, **at)
-            question.statistic.add(block, totals, *own, **at)
+        for shared in question.parts:
+            totals = question.statistic.empty(self.shape, *shared)
+            own = [state_of(value) for value in shared]
+            question.statistic.add(block, totals, *own)
             sums.append(totals)
         return sums
 
-    def answer(
-        self,
-        question: ProbeQuestion,
-        block: Block,
-        cached: dict[Key, Any] | None = None,
-    ) -> Array:
+    def answer(self, question: ProbeQuestion, block: Block) -> Array:
         """The totals as they would be released: a symmetric matrix counts in full."""
-        parts = [
-            question.statistic.assemble(totals, *question.shared, **at).ravel()
-            for totals, at in zip(
-                self.totals(question, block, cached), question.parts, strict=True
-            )
-        ]
-        return np.concatenate(parts)
+        sums = zip(self.totals(question, block), question.parts, strict=True)
+        return np.concatenate(
+            [
+                question.statistic.assemble(totals, *shared).ravel()
+                for totals, shared in sums
+            ]
+        )
 
 
 class ListeningCurator(NoisyCurator):
@@ -116,16 +93,15 @@ class ListeningCurator(NoisyCurator):
 
     def release(self, statistic: Statistic, *shared: Any) -> Array:
         self.record.questions.append(
-            ProbeQuestion(statistic, self.scale(statistic), shared)
+            ProbeQuestion(statistic, self.scale(statistic), [shared])
         )
         return super().release(statistic, *shared)
 
     def release_parts(
         self, statistic: Statistic, ranges: Sequence[Range], *shared: Any
     ) -> Any:
-        question = ProbeQuestion(
-            statistic, self.scale(statistic), shared, tuple(ranges)
-        )
+        parts = [(*shared, at) for at in ranges]
+        question = ProbeQuestion(statistic, self.scale(statistic), parts)
         self.record.questions.append(question)
         return super().release_parts(statistic, ranges, *shared)
 

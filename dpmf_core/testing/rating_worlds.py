@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from dpmf_core.base.arrays import Doubles, Ints
 from dpmf_core.data.item_features import ItemFeatures
 from dpmf_core.data.ratings import FACTS, Ratings
 
@@ -18,9 +18,7 @@ N_ITEMS = 19
 BOUNDS = (0.5, 5.0)
 EMPTY = (3, 22)
 HEAVY = 5
-Row = tuple[
-    Sequence[int] | npt.NDArray[np.int64], Sequence[float] | npt.NDArray[np.float64]
-]
+Row = tuple[Sequence[int] | Ints, Sequence[float] | Doubles]
 
 
 def of(

@@ -270,8 +270,8 @@ def test_the_released_statistics_of_two_users_stay_within_the_joint_bound(
         own = Entries(np.arange(k + 1), np.zeros(k, np.int32), ratings, weights)
         out = []
         for statistic in statistics:
-            totals = statistic.empty(shape, own, U, k, r, at=(0, k))
-            statistic.add(block, totals, own, U, k, r, at=(0, k))
+            totals = statistic.empty(shape, own, U, r, (0, k))
+            statistic.add(block, totals, own, U, r, (0, k))
             out.append(totals[0])
         return out
 
