@@ -232,10 +232,12 @@ class Figure:
     def of(cls, package: str, name: str, **fields: Any) -> Self:
         """The figure of this id, with its texts and published numbers from `texts`.
 
+        The paper's table `claim` has what all its claims share, unless they say otherwise.
         `statements` are rows of the claim's clauses. `clauses` has the computed clauses.
         """
         content = texts(package)
-        words = dict(content["figures"][name])
+        shared = content.get(cls.__name__.lower(), {})
+        words = shared | content["figures"][name]
         short = content["paper"]["short"]
         source = f"{short}, {words.pop('place')}"
         words["source_ids"] = tuple(words.get("source_ids", ()))

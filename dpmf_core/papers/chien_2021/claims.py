@@ -62,10 +62,8 @@ claim = functools.partial(Claim.of, __package__)
 CLAIMS = (
     claim(
         "chien-fig2",
-        quantity="share of observations",
         compute=bunching,
         computed_on=runs.every_film,
-        axis="top_share",
     ),
     claim(
         "chien-fig3a",
@@ -75,19 +73,18 @@ CLAIMS = (
         remark=statements.with_theorem_1,
     ),
     claim("chien-fig3b", sweeps=runs.all_films, measure=tuned),
-    claim("chien-fig3c", sweeps=runs.recall, metric="recall_at_20"),
+    claim("chien-fig3c", sweeps=runs.recall),
     claim(
         "chien-fig4",
         sweeps=runs.more_users,
         measure=by_users,
         remark=statements.untuned,
     ),
-    claim("chien-fig5", sweeps=runs.film_share, axis="frequent_fraction"),
+    claim("chien-fig5", sweeps=runs.film_share),
     claim(
         "chien-fig7",
         sweeps=runs.by_step,
         measure=by_step,
-        axis="step",
     ),
     claim("chien-users", sweeps=runs.fewer_users),
 )

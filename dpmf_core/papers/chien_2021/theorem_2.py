@@ -226,8 +226,6 @@ CLAIMS = (
             ),
         ),
         remark=sketched_order,
-        axis="users",
-        quantity="error",
     ),
     Claim.of(
         __package__,
@@ -245,7 +243,5 @@ CLAIMS = (
                 ),
             ),
         ),
-        axis="step",
-        quantity="Err(V*, V)",
     ),
 )

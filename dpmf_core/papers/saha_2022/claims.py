@@ -7,7 +7,6 @@ Not included: Fig. 1, which draws the protocol; Fig. 9, bars of a topic's words,
 face as a sum of parts, which Topics and Faces draw for any run.
 """
 
-import functools
 from dataclasses import replace
 from typing import Any
 
@@ -22,26 +21,19 @@ from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Sweep
 
 BOTH_LEVELS = (0.5, 0.9)
-LEFT_OPEN = (
-    "The paper prints neither the number of steps nor the learning rate of W, but its ratio to that"
-    " of H, and refers to another paper for the rest; ours are 100 steps and 0.2."
-)
 
 
 def claim(name: str, **fields: Any) -> Claim:
-    """A claim on the objective by data set; `fields` may replace these."""
-    fields = {"metric": "objective", "by_data": True, "left_open": LEFT_OPEN, **fields}
+    """A claim of this paper, with our departures in its remark."""
     fields["remark"] = with_departures(*filter(None, [fields.get("remark")]))
     return Claim.of(__package__, name, **fields)
 
 
-of_coherence = functools.partial(claim, metric="coherence", by_data=False)
 LEARNING = (
     claim(
         "saha-fig2",
         sweeps=methods.by_epsilon(methods.documents, BOTH_LEVELS),
         remark=judgement.remark_on_documents,
-        axis="step",
     ),
     claim(
         "saha-fig3",
@@ -52,7 +44,6 @@ LEARNING = (
         "saha-fig5",
         sweeps=methods.by_epsilon(methods.face_sets, BOTH_LEVELS),
         remark=judgement.remark_on_faces,
-        axis="step",
     ),
     claim(
         "saha-fig6",
@@ -74,15 +65,13 @@ TOPICS = (
         measure=judgement.compared_with_plain(shared_words),
         remark=judgement.remark_on_words,
     ),
-    of_coherence(
-        "saha-table3", sweeps=methods.by_epsilon(methods.guardian, methods.TABLE_3)
-    ),
-    of_coherence(
+    claim("saha-table3", sweeps=methods.by_epsilon(methods.guardian, methods.TABLE_3)),
+    claim(
         "saha-table3-uci",
         sweeps=methods.by_epsilon(methods.headlines, methods.TABLE_3, K=7),
         clauses=(judgement.ALL_ALIKE,),
     ),
-    of_coherence("saha-fig10", sweeps=methods.topic_numbers, axis="n_components"),
+    claim("saha-fig10", sweeps=methods.topic_numbers),
 )
 PARTS = (
     claim(
@@ -136,7 +125,6 @@ def _preset(name: str, *, outliers: bool) -> Preset:
         __package__,
         name,
         sweeps=sweeps,
-        metric="objective",
         run=run,
     )
     return replace(preset, settings=f"{preset.settings} {DEPARTS}")

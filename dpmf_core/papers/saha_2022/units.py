@@ -160,5 +160,4 @@ TABLE_4 = Claim.of(
     measure=_in_both_units,
     clauses=(DPNMF_IN_STARS, BELOW_DPNMF),
     remark=with_departures(_guesses),
-    metric="unit_row_rmse",
 )

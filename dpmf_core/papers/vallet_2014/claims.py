@@ -96,32 +96,10 @@ def _process(
         server.recommend(items[row], values[row], RECOMMENDATIONS)
 
 
-LEFT_OPEN = (
-    "The paper leaves open how item biases are learned, the bias of a user without ratings, from"
-    " which distribution factors start, whether update rules 3 and 4 see the same factors, and the"
-    " order of the ratings; here item biases are means, a user without ratings has the middle of"
-    " the range, factors are normal with standard deviation .1, both rules see the same factors,"
-    " and the order is random."
-)
-claim = functools.partial(
-    Claim.of,
-    __package__,
-    left_open=LEFT_OPEN,
-    measure=retention_excess.by_share,
-    quantity="RMSE above keeping everything, %",
-    axis="static_share",
-)
+claim = functools.partial(Claim.of, __package__, measure=retention_excess.by_share)
 CLAIMS = (
-    claim(
-        "vallet-table1",
-        sweeps=protocol.random_split,
-        remark=_online,
-    ),
-    claim(
-        "vallet-table1-time",
-        sweeps=protocol.time_split,
-        remark=_weighted_step,
-    ),
+    claim("vallet-table1", sweeps=protocol.random_split, remark=_online),
+    claim("vallet-table1-time", sweeps=protocol.time_split, remark=_weighted_step),
     claim(
         "vallet-fig1a",
         sweeps=protocol.random_split,
@@ -139,28 +117,23 @@ CLAIMS = (
         sweeps=protocol.activity_random,
         clauses=statements.FIG_2A,
         measure=retention_excess.by_activity,
-        axis="arrived_share",
     ),
     claim(
         "vallet-fig2b",
         sweeps=protocol.activity_time,
         clauses=statements.FIG_2B,
         measure=retention_excess.by_activity,
-        axis="arrived_share",
     ),
     claim(
         "vallet-fig3",
         sweeps=protocol.by_month,
         measure=retention_excess.by_stretch,
         clauses=statements.FIG_3,
-        axis="stretch",
     ),
     claim(
         "vallet-speed",
         compute=ratings_a_second,
         computed_on=protocol.dated_films,
         measure=every_draw,
-        quantity="ratings a second",
-        axis="ratings",
     ),
 )

@@ -161,7 +161,7 @@ def _preset(label: str) -> Preset:
         )
 
     name = f"vallet-preset-{label.lower()}"
-    return Preset.of(__package__, name, sweeps=sweeps, axis="static_share")
+    return Preset.of(__package__, name, sweeps=sweeps)
 
 
 PRESETS = (_preset("Rated"), _preset("New"))
