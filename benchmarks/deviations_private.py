@@ -17,9 +17,10 @@ from unittest import mock
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.deviation_costs import record_costs
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.papers.chien_2021 import printed as chien
-from dpmf_core.papers.deviations import Cost, record_costs
+from dpmf_core.papers.deviations import Cost
 from dpmf_core.papers.jain_2018 import printed as jain
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.specification import DataSpec

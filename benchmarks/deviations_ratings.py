@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 import numpy as np
 
+from benchmarks.deviation_costs import record_costs
 from dpmf_core.algorithms import Streams, build, no_retention, train
 from dpmf_core.algorithms.parameters import UNCLIPPED
 from dpmf_core.data.catalogue import catalogue
@@ -18,7 +19,7 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec, split
 from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.papers.balu_2016 import protocol as balu
-from dpmf_core.papers.deviations import Cost, record_costs
+from dpmf_core.papers.deviations import Cost
 from dpmf_core.papers.vallet_2014 import protocol as vallet
 from dpmf_core.privacy import NOTHING, Noise
 from dpmf_core.runs.specification import Value

@@ -13,13 +13,14 @@ from unittest.mock import patch
 import numpy as np
 import numpy.typing as npt
 
+from benchmarks.deviation_costs import record_costs
 from dpmf_core.algorithms import Streams, build, train
 from dpmf_core.algorithms.nmf import starting_factors, unit_components
 from dpmf_core.algorithms.spectrum import nearest_psd
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.data.samples import Samples
 from dpmf_core.kernels import nmf_loops as kernel
-from dpmf_core.papers.deviations import Cost, record_costs
+from dpmf_core.papers.deviations import Cost
 from dpmf_core.papers.saha_2022 import methods as saha
 from dpmf_core.papers.saha_2022 import printed
 from dpmf_core.privacy import Budget, Calibration, Noise

@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from dpmf import PlainNMF, PrivateNMF
 from dpmf_core.base.errors import BadInput
-from dpmf_core.testing.sample_worlds import blocks
+from tests.support.made_up_samples import blocks
 
 QUIET = 500.0
 

@@ -7,9 +7,8 @@ find the results of ours. What they cost is measured by `python -m benchmarks.de
 """
 
 import functools
-import json
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from pydantic import TypeAdapter
@@ -98,23 +97,6 @@ def read_deviations(package: str) -> dict[str, tuple[Deviation, ...]]:
 def recorded_costs() -> Mapping[str, Mapping[str, Cost]]:
     """The recorded costs, by the id of the algorithm and the key of the deviation."""
     return COSTS.validate_json(COSTS_FILE.read_bytes())
-
-
-def record_costs(measures: Mapping[str, Mapping[str, Callable[[], Cost]]]) -> None:
-    """Measure costs by algorithm and key, and replace what is recorded of these algorithms."""
-    if COSTS_FILE.exists():
-        record = json.loads(COSTS_FILE.read_text("utf-8"))
-    else:
-        record = {}
-    for algorithm, by_key in measures.items():
-        record[algorithm] = {key: asdict(measure()) for key, measure in by_key.items()}
-        text = json.dumps(
-            record,
-            indent=1,
-            ensure_ascii=False,
-            sort_keys=True,
-        )
-        COSTS_FILE.write_text(f"{text}\n", "utf-8")
 
 
 def cost_words(algorithm: str, deviation: Deviation) -> str:

@@ -14,7 +14,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from dpmf_core.algorithms import REGISTRY, Algorithm
-from dpmf_core.algorithms.parameters import UNCLIPPED
 from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.samples import Samples
 from dpmf_core.testing import rating_worlds, sample_worlds
@@ -116,25 +115,6 @@ class OfRatings:
     def own_rows(self, model: Any, data: Ratings) -> tuple[Any, ...]:
         personal = model.personal(data)
         return personal.offsets, personal.factors
-
-    def assert_sound(self, model: Any, data: Ratings) -> None:
-        """Assert that a fitted model has the right shapes, and predicts finite values.
-
-        A source's equations as printed may diverge, and predict values out of range.
-        """
-        assert model.item_offsets.shape == (data.n_items,)
-        assert model.item_factors.shape[0] == data.n_items
-        if model.bounds == UNCLIPPED:
-            return
-        assert model.bounds == data.bounds
-        personal = model.personal(data)
-        assert personal.offsets.shape == (data.n_users,)
-        assert personal.factors.shape == (data.n_users, model.item_sides.shape[1])
-        users, items = np.divmod(np.arange(data.n_users * data.n_items), data.n_items)
-        predictions = model.predict(personal, users, items)
-        assert predictions.shape == users.shape
-        assert ((predictions >= data.bounds[0]) & (predictions <= data.bounds[1])).all()
-        assert np.isfinite(model.scores(personal, np.arange(data.n_users))).all()
 
 
 class OfSamples:
@@ -279,18 +259,6 @@ class OfSamples:
         if own.outliers is None:
             return (own.coefficients,)
         return (own.coefficients, own.outliers)
-
-    def assert_sound(self, model: Any, data: Samples) -> None:
-        assert model.basis.shape[1] == data.shape.n_features
-        assert (model.basis >= 0).all()
-        assert (np.linalg.norm(model.basis, axis=1) <= 1 + 1e-5).all()
-        own = model.personal(data)
-        assert own.coefficients.shape == (len(data), len(model.basis))
-        assert (own.coefficients >= 0).all()
-        assert np.isfinite(own.coefficients).all()
-        assert own.outliers is None or (
-            own.outliers.shape == data.X.shape and np.isfinite(own.outliers).all()
-        )
 
 
 Home = OfRatings | OfSamples

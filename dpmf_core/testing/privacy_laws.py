@@ -160,13 +160,6 @@ def _totals(
     yield from zip(*parts, strict=True)
 
 
-def as_bits(parts: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value.tobytes() if isinstance(value, np.ndarray) else value
-        for name, value in parts.items()
-    }
-
-
 def same(first: probes.ProbeOutcome, second: probes.ProbeOutcome) -> None:
     """Everything that is shared, bit for bit."""
     one = first.shared

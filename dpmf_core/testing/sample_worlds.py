@@ -97,20 +97,3 @@ def rows_and_people(seed: int = 0, skew: float = 1.0) -> tuple[Array, Array]:
     people = whose(seed)
     rows = np.where(np.isin(people, PeopleWorld.EMPTY)[:, None], 0.0, table(seed, skew))
     return rows, people
-
-
-def blocks(
-    seed: int = 0, *, n_samples: int = 60, n_features: int = 20, parts: int = 3
-) -> Samples:
-    """Rows with structure to find: sums of non-negative parts, and a little noise."""
-    rng = np.random.default_rng(seed)
-    W = rng.gamma(0.3, 1.0, (parts, n_features))
-    H = rng.gamma(0.6, 1.0, (n_samples, parts))
-    X = H @ W + 0.01 * rng.random((n_samples, n_features))
-    components = W / np.linalg.norm(W, axis=1, keepdims=True)
-    return Samples.of(
-        X,
-        unit="image",
-        public=True,
-        parts=components,
-    )

@@ -13,7 +13,7 @@ from dpmf_core.privacy import Noise
 from dpmf_core.testing import rating_worlds
 from dpmf_core.testing.homes import CASES, RATINGS, case_name
 from dpmf_core.testing.parameter_sets import corners as all_corners
-from dpmf_core.testing.privacy_laws import as_bits
+from tests.contract.models import as_bits
 
 CORNERS = (
     4  # of each algorithm's parameters in the slow suite; the fast one has the first

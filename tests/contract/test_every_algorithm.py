@@ -18,9 +18,9 @@ from dpmf_core.runs import planning
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.testing.homes import CASES, case_name
 from dpmf_core.testing.parameter_sets import corners
-from dpmf_core.testing.privacy_laws import as_bits
 from dpmf_core.testing.probes import record
 from tests.contract.cases import covering, in_corners
+from tests.contract.models import as_bits, assert_model_sound
 
 BUDGET = Budget(epsilon=1.0, delta=1e-6)
 every = pytest.mark.parametrize("case", CASES, ids=case_name)
@@ -46,7 +46,7 @@ def assert_sound(outcome, algorithm, data, level, home):
     assert may_diverge or all(
         np.isfinite(array).all() for array in outcome.shared.values()
     )
-    home.assert_sound(outcome.model, data)
+    assert_model_sound(outcome.model, data)
 
 
 @every

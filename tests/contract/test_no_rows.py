@@ -13,7 +13,7 @@ from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.curator import NoisyCurator, in_memory
 from dpmf_core.privacy import Noise
 from dpmf_core.testing.homes import RATINGS, case_name
-from dpmf_core.testing.privacy_laws import as_bits
+from tests.contract.models import as_bits
 from tests.contract.room import Room
 from tests.contract.test_blocks import CURATOR_CASES, in_corners, proven
 

@@ -21,6 +21,7 @@ from dpmf_core.testing.parameter_sets import choices_of, fields
 from dpmf_core.testing.probes import Recorder, fit, record
 from dpmf_core.testing.rating_worlds import world
 from tests.contract.cases import covering
+from tests.contract.models import assert_model_sound
 
 BUDGET = {"epsilon": 1.0, "delta": 1e-6}
 HARDLY_ANY = 1e-9  # a noise multiplier
@@ -78,7 +79,7 @@ def test_it_releases_nothing_and_repeats_itself_in_every_corner(case):
         again = fit(algorithm, world, Recorder(NOTHING, SeedSequence(1)))
         assert not one.log
         assert not one.ledger
-        home.assert_sound(one.model, world)
+        assert_model_sound(one.model, world)
         for name, array in one.shared.items():
             assert_array_equal(array, again.shared[name])
 

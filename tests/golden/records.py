@@ -6,8 +6,9 @@ from dpmf_core.algorithms import Algorithm
 from dpmf_core.privacy import Relation
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.specification import RunSpec
-from dpmf_core.testing import rating_worlds, sample_worlds
+from dpmf_core.testing import rating_worlds
 from tests.golden.files import rounded
+from tests.support.made_up_samples import blocks
 
 # what says when and where a run was made, what follows from the specification, and sentences
 LEFT_OUT = {
@@ -40,7 +41,7 @@ def records(kind: type[Algorithm]) -> dict[str, Any]:
     if kind.task == "ratings":
         data = rating_worlds.low_rank()
     else:
-        data = sample_worlds.blocks()
+        data = blocks()
     found: dict[str, Any] = {}
     for name, budget in BUDGETS.items():
         spec = RunSpec.parse(data={"id": "golden"}, algorithm=kind.id, budget=budget)

@@ -15,8 +15,8 @@ from dpmf_core.papers.source_noise import saha
 from dpmf_core.privacy import Budget, Calibration, Relation, Repeat
 from dpmf_core.privacy.accounting import rdp_source
 from dpmf_core.privacy.noise_kernels import unfold
-from dpmf_core.testing.sample_worlds import blocks
 from tests.support.heard_noise import HeardNoise
+from tests.support.made_up_samples import blocks
 
 EPSILON = 3.0
 DELTA = 1e-5

@@ -13,7 +13,7 @@ from dpmf_core.evaluation.audit.own_data import audit_on
 from dpmf_core.privacy import accounts
 from dpmf_core.runs.store import Store
 from dpmf_core.testing.rating_worlds import low_rank, world
-from dpmf_core.testing.sample_worlds import blocks
+from tests.support.made_up_samples import blocks
 
 FEW = 40  # trainings: enough for what has no sampling error
 
