@@ -304,6 +304,16 @@ def rated_shares(ratings: Ratings) -> Any:
     return ratings.matrix(np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts))
 
 
+def clip_factors(norms: Array, bound: float) -> Array:
+    """What rows of these norms are multiplied by, so that none is longer than the bound."""
+    return np.minimum(1.0, bound * INSIDE / np.maximum(norms, 1e-300))
+
+
+def unit_factors(norms: Array) -> Array:
+    """What rows of these norms are multiplied by, so that all but those of norm 0 have norm 1."""
+    return np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)
+
+
 def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
     """sum / (count + damping) of each user's values, float32 (n_users,); 0 without ratings."""
     from dpmf_core import kernels
@@ -380,9 +390,19 @@ class Algorithm(BaseModel):
 
         Parameters that are absent keep their field's default.
         """
+        settings: Parameters = {}
+        if budget is not None:
+            settings = cls.recommend_for_budget(shape, budget, parameters)
         rank = cls.model_fields.get("rank")
-        if rank is not None and rank.default > shape.n_items:
-            return {"rank": shape.n_items}
+        if rank is not None and settings.get("rank", rank.default) > shape.n_items:
+            return settings | {"rank": shape.n_items}
+        return settings
+
+    @classmethod
+    def recommend_for_budget(
+        cls, shape: Any, budget: Budget, parameters: Parameters
+    ) -> Parameters:
+        """The same with a budget, where a rank may be larger than the number of items."""
         return {}
 
     @classmethod
@@ -480,9 +500,16 @@ class PrivateAlgorithm(Algorithm):
         """The statistics that `fit` asks for, by public values; the plan is built from them."""
         return ()
 
+    def sizes(self, shape: Any) -> dict[str, int]:
+        """The coordinates of the statistics that have others than by default, by name."""
+        return {}
+
     def coordinates(self, statistic: str, shape: Any) -> int:
         """By default a triangle of items or features, or that many for each of them."""
         n = super().coordinates(statistic, shape)
+        own = self.sizes(shape)
+        if statistic in own:
+            return own[statistic]
         sizes = []
         for candidate in self.statistics(shape):
             if candidate.name == statistic:

@@ -303,8 +303,8 @@ class LocalBias(OffsetsAlone):
                 f" in all. Got {size:,}. Use --top-items."
             )
 
-    def coordinates(self, statistic: str, shape: Shape) -> int:
-        return shape.n_users * 2 * shape.n_items
+    def sizes(self, shape: Shape) -> dict[str, int]:
+        return {Messages.name: shape.n_users * 2 * shape.n_items}
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         return (Messages(),)

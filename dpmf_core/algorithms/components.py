@@ -136,8 +136,14 @@ class Factorisation(Algorithm):
         cls, shape: SampleShape, budget: Budget | None, parameters: Parameters
     ) -> Parameters:
         """At most as many components as features."""
+        settings = super().recommend(shape, budget, parameters)
+        return {"n_components": cls.most_components(shape)} | settings
+
+    @classmethod
+    def most_components(cls, shape: SampleShape) -> int:
+        """The default number of components, if there are as many features and samples."""
         default = int(cls.model_fields["n_components"].default)
-        return {"n_components": max(1, min(default, shape.n_features, shape.n_samples))}
+        return max(1, min(default, shape.n_features, shape.n_samples))
 
     def check(self, shape: SampleShape) -> None:
         K = getattr(self, "n_components", 1)

@@ -300,14 +300,12 @@ class AdaDPALS(DPALS):
         return not self.biases
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """Those of DPALS, with few ratings per user: here k only sets the total of the weights."""
-        settings = super().recommend(shape, budget, parameters)
-        return settings | (
-            {} if budget is None else {"ratings_per_user": few_ratings(shape)}
-        )
+        settings = super().recommend_for_budget(shape, budget, parameters)
+        return settings | {"ratings_per_user": few_ratings(shape)}
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """Raise BadInput: [K23] states no noise in closed form."""

@@ -138,8 +138,8 @@ class DPALSPlan(ProvenForUsers):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """Defaults from public values alone: n, m and mu(epsilon, delta).
 
@@ -149,8 +149,6 @@ class DPALSPlan(ProvenForUsers):
         ratings per user to `exact_settings`. Constants were chosen on validation ratings of
         MovieLens 1M and of the cinema, and checked elsewhere (`utility.md`).
         """
-        if budget is None:
-            return super().recommend(shape, budget, parameters)
         signal = shape.n_users * budget.mu
         n_kept = min(shape.n_items, max(1, math.ceil((0.8 * signal) ** 0.75)))
         supported = signal / (6 * n_kept)
@@ -289,15 +287,14 @@ class DPALSPlan(ProvenForUsers):
         """
         return 0.0
 
-    def coordinates(self, statistic: str, shape: Shape) -> int:
+    def sizes(self, shape: Shape) -> dict[str, int]:
         r = self.rank
-        own = {
+        return {
             START: triangle(shape.n_items),
             item_systems.SECOND_MOMENT: triangle(r),
             item_systems.GRAMS: shape.n_items * triangle(r),
             item_systems.RIGHT_SIDES: shape.n_items * r,
         }
-        return own.get(statistic, super().coordinates(statistic, shape))
 
     def source_level(self, shape: Shape, budget: Budget) -> float:
         """The level of [C21] Thm. 1.

@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Parameters, Recommender, Streams
+from dpmf_core.algorithms.base import Parameters, Recommender, Streams, clip_factors
 from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_offsets import (
     SumsAndCounts,
@@ -50,7 +50,7 @@ def clipped_gradients(
     sizes = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     norms = sizes * np.linalg.norm(U, axis=1)
     scales = np.ldexp(1.0, np.frexp(sizes)[1])
-    U *= (np.minimum(1.0, clip * INSIDE / np.maximum(norms, 1e-300)) * scales)[:, None]
+    U *= (clip_factors(norms, clip) * scales)[:, None]
     e *= (1 / scales)[rows.users]
     return e, U
 
@@ -147,14 +147,12 @@ class DPSGD(ProvenForUsers):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
-        if budget is None:
-            return {"rank": min(shape.n_items, 5)}
         rank = round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
         share = recommended_biases(shape, budget, parameters)
-        return share | {"rank": min(shape.n_items, 6, max(1, rank))}
+        return share | {"rank": min(6, max(1, rank))}
 
     def _sensitivity(self, shape: Shape) -> float:
         return self.clip_norm * shape.half_range
@@ -170,11 +168,8 @@ class DPSGD(ProvenForUsers):
         gradient = ItemGradient(self._sensitivity(shape))
         return gradient_plan(gradient, self.steps, level, share)
 
-    def coordinates(self, statistic: str, shape: Shape) -> int:
-        whole = shape.n_items * self.rank
-        if statistic == ItemGradient.name:
-            return whole
-        return super().coordinates(statistic, shape)
+    def sizes(self, shape: Shape) -> dict[str, int]:
+        return {ItemGradient.name: shape.n_items * self.rank}
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape

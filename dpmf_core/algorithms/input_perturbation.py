@@ -87,14 +87,12 @@ class InputPerturbation(PerturbedInput, ALS):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """The more noise, the stronger the ridge: the noise's variance over a rating's own."""
-        if budget is None:
-            return {"rank": min(8, shape.n_items)}
         return {
-            "rank": min(4, shape.n_items),
+            "rank": 4,
             "regularisation": 0.1 + 2 / budget.epsilon**2 * 0.2,
             "biases": "first",
         }

@@ -13,7 +13,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 from scipy.sparse import csr_array
 
-from dpmf_core.algorithms.base import INSIDE, Recommender
+from dpmf_core.algorithms.base import INSIDE, Recommender, clip_factors, unit_factors
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
@@ -133,9 +133,7 @@ class ItemRows:
         items = new[data.items[entries]]
         scaled_values = values[entries].astype(np.float64) * weights[items]
         norms = np.sqrt(np.bincount(users, scaled_values**2, data.n_users))
-        scaled_values *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)[
-            users
-        ]
+        scaled_values *= unit_factors(norms)[users]
         indptr = np.searchsorted(users, np.arange(data.n_users + 1)).astype(np.int64)
         return cls(indptr, items, scaled_values, len(kept_items))
 
@@ -250,7 +248,7 @@ class MomentTimesSubspace(Statistic):
         P = A @ Q
         if self.clip < 1:  # no row is longer than 1
             norms = np.linalg.norm(P, axis=1, keepdims=True)
-            P *= np.minimum(1.0, self.clip * INSIDE / np.maximum(norms, 1e-300))
+            P *= clip_factors(norms, self.clip)
         totals[0][:] += A.T @ on_grid(P, 1.0, block.n_units, factors=2)
 
 

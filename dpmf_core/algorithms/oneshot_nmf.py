@@ -89,26 +89,24 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: SampleShape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: SampleShape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """Choose the words as the square root of samples times mu, which is how far noise reaches.
 
         With almost no signal only the sum is released. For images the sum gets more if there is
         less signal, because the second moment depends on it.
         """
-        defaults = super().recommend(shape, budget, parameters)
-        if budget is None:
-            return defaults
+        settings: Parameters = {}
         signal = shape.n_units * budget.mu
         n_features = max(
-            2 * int((defaults | parameters)["n_components"]),
+            2 * int(parameters.get("n_components", cls.most_components(shape))),
             round(10 * math.sqrt(signal)),
         )
         is_visible = signal >= moments.least_signal(shape)
         if shape.image is not None and is_visible:
-            defaults["sum_share"] = round(max(0.1, min(0.5, 4 / math.sqrt(signal))), 2)
-        return defaults | {
+            settings["sum_share"] = round(max(0.1, min(0.5, 4 / math.sqrt(signal))), 2)
+        return settings | {
             "features_kept": min(n_features, shape.n_features, moments.MOST_FEATURES),
             "second_moment": is_visible,
         }
@@ -134,14 +132,12 @@ class OneShotNMF(PrivateAlgorithm, Factorisation):
             SampleMoment().event(level / math.sqrt(1 - self.sum_share)),
         )
 
-    def coordinates(self, statistic: str, shape: SampleShape) -> int:
+    def sizes(self, shape: SampleShape) -> dict[str, int]:
         if shape.image is not None:
             n_kept = shape.n_features
         else:
             n_kept = min(self.features_kept, shape.n_features)
-        if statistic == START:
-            return triangle(n_kept)
-        return super().coordinates(statistic, shape)
+        return {START: triangle(n_kept)}
 
     def guarantee(self) -> Guarantee:
         return Guarantee(Status.PROVEN, "sample", taken_as_public=PUBLIC_FACTS)

@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE, Recommender, rated_shares
+from dpmf_core.algorithms.base import Recommender, rated_shares, unit_factors
 from dpmf_core.algorithms.item_moments import RowMoment
 from dpmf_core.algorithms.local_columns import scaled
 from dpmf_core.algorithms.spectrum import with_fixed_signs
@@ -73,7 +73,7 @@ def unit_rows(
         w = np.column_stack([*features, scale * side]) * (counts[at] > 0)[:, None]
         w[~np.isfinite(w)] = 0.0
         norms = np.linalg.norm(w, axis=1, keepdims=True)
-        w *= np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0)
+        w *= unit_factors(norms)
         yield on_grid(w, 1.0, block.n_units, factors=2)
 
 

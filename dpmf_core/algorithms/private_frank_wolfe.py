@@ -103,8 +103,8 @@ class DPFW(ProvenForUsers, FrankWolfe):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """Defaults from n, m and mu(epsilon, delta).
 
@@ -114,8 +114,6 @@ class DPFW(ProvenForUsers, FrankWolfe):
         back. Constants were chosen on MovieLens 1M. If all users rate in the same way, as in
         low-rank data, the true nuclear norm is better.
         """
-        if budget is None:
-            return {}
         signal = cls._signal(shape, budget, parameters)
         steps = min(20, round(3 + signal / 6))
         T = int(parameters.get("steps", steps))
@@ -217,11 +215,8 @@ class DPFW(ProvenForUsers, FrankWolfe):
             *count_events, *(event for event in steps for _ in range(self._products))
         )
 
-    def coordinates(self, statistic: str, shape: Shape) -> int:
-        whole = triangle(self._n_kept(shape))
-        if statistic == ResidualMoment.name:
-            return whole
-        return super().coordinates(statistic, shape)
+    def sizes(self, shape: Shape) -> dict[str, int]:
+        return {ResidualMoment.name: triangle(self._n_kept(shape))}
 
     def _top(
         self, curator: Curator, A: Held, m: int, rng: Streams
@@ -282,8 +277,8 @@ class DPFWOja(DPFW):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """Defaults from public values.
 
@@ -291,8 +286,6 @@ class DPFWOja(DPFW):
         support one, or enough for a handful; two are worse than one. Constants were chosen on
         MovieLens 1M, the cinema and the low-rank set.
         """
-        if budget is None:
-            return {}
         whole = (
             parameters.get("product_clip", CLIP) == 1
             or budget.calibration is Calibration.SOURCE
@@ -304,7 +297,9 @@ class DPFWOja(DPFW):
         else:
             steps = min(30, max(1, round(1.2 * signal**0.7)))
         return {
-            **super().recommend(shape, budget, {"steps": steps, **parameters}),
+            **super().recommend_for_budget(
+                shape, budget, {"steps": steps, **parameters}
+            ),
             "steps": steps,
             "product_clip": 1.0 if whole else CLIP,
             "user_step": "steps" if whole else "ridge",

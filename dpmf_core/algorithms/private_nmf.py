@@ -107,24 +107,21 @@ class DPNMF(PrivateAlgorithm, Factorisation):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: SampleShape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: SampleShape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """Start from the mean row, which takes most of a small budget.
 
         The source's noise is kept as it is: its start is random or private, and its two noises fix
         the share.
         """
-        defaults = super().recommend(shape, budget, parameters)
-        if budget is None:
-            return defaults
         if budget.calibration is not Calibration.EXACT:
             bound = "4/N" if parameters.get("outliers") else "2/N"
-            return defaults | {"moment_share": SHARES[bound]}
+            return {"moment_share": SHARES[bound]}
         if parameters.get("start", "mean-row") != "mean-row":
-            return defaults
+            return {}
         little = shape.n_units * budget.mu < 4 * moments.least_signal(shape)
-        return defaults | {"start": "mean-row", "start_share": 0.9 if little else 0.1}
+        return {"start": "mean-row", "start_share": 0.9 if little else 0.1}
 
     def check(self, shape: SampleShape) -> None:
         super().check(shape)
@@ -161,12 +158,11 @@ class DPNMF(PrivateAlgorithm, Factorisation):
         paid = (statistic.event(level / math.sqrt(first)) for statistic in start)
         return sequence(*paid, Repeat(step, self.steps))
 
-    def coordinates(self, statistic: str, shape: SampleShape) -> int:
-        own = {
+    def sizes(self, shape: SampleShape) -> dict[str, int]:
+        return {
             CoefficientMoment.name: triangle(self.n_components),
             CoefficientProducts.name: shape.n_features * self.n_components,
         }
-        return own.get(statistic, super().coordinates(statistic, shape))
 
     def source_level(self, shape: SampleShape, budget: Budget) -> float:
         """The source's noise for a nominal epsilon of each statistic in each step.

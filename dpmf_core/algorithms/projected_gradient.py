@@ -455,12 +455,10 @@ class PrivatePGD(ProvenForUsers, PGD):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """More steps, as far as users' signal n mu per item allows."""
-        if budget is None:
-            return {}
         return {
             "steps": int(
                 np.clip(

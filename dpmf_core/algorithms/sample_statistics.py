@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from dpmf_core.algorithms.base import INSIDE
+from dpmf_core.algorithms.base import clip_factors, unit_factors
 from dpmf_core.algorithms.components import (
     Components,
     dense,
@@ -115,9 +115,7 @@ def columns(X: Matrix, kept_features: Array) -> Matrix:
 def renormalise(X: Matrix) -> Matrix:
     """Rows back to norm just below 1 after features were left out; each row does it alone."""
     norms = np.sqrt(energies(X))
-    return by_row(
-        X, np.where(norms > 0, INSIDE / np.maximum(norms, 1e-300), 0.0), np.float64
-    )
+    return by_row(X, unit_factors(norms), np.float64)
 
 
 def symmetrise(product: Array) -> Array:
@@ -151,8 +149,8 @@ def local_sides(block: Block, model: Components, clip: float) -> LocalSides:
 
 def clip_norms(rows: Array, bound: float) -> Array:
     """Clip rows to a norm just below `bound`."""
-    norms = np.maximum(np.linalg.norm(rows, axis=1, keepdims=True), 1e-300)
-    return np.asarray(rows * np.minimum(1, bound * INSIDE / norms))
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    return np.asarray(rows * clip_factors(norms, bound))
 
 
 @dataclass(frozen=True)

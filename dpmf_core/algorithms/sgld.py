@@ -136,8 +136,8 @@ class SGLD(PrivateAlgorithm):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """For "steps", choose a rank by the signal n mu that all users give for each item.
 
@@ -145,25 +145,20 @@ class SGLD(PrivateAlgorithm):
         """
         if parameters.get("reading") == "posterior-sample":
             return {
-                "rank": min(4, shape.n_items),
+                "rank": 4,
                 "steps": 150,
                 "step_size": 1.0,
                 "prior_precision": 4.0,
                 "prediction_ridge": 2.0,
             }
-        if budget is None:
-            return {"rank": min(4, shape.n_items)}
         rank = round(1.5 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
         share = recommended_biases(shape, budget, parameters)
-        return share | {"rank": min(shape.n_items, 8, max(1, rank))}
+        return share | {"rank": min(8, max(1, rank))}
 
     # -- what it spends ----------------------------------------------------------------------------
 
-    def coordinates(self, statistic: str, shape: Shape) -> int:
-        whole = shape.n_items * self.rank
-        if statistic == ItemGradient.name:
-            return whole
-        return super().coordinates(statistic, shape)
+    def sizes(self, shape: Shape) -> dict[str, int]:
+        return {ItemGradient.name: shape.n_items * self.rank}
 
     def statistics(self, shape: Shape) -> tuple[Statistic, ...]:
         if self.reading == "posterior-sample":

@@ -160,15 +160,13 @@ class Spectral(ProvenForUsers):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """Recommend from n, m, mu(epsilon, delta) and bounds alone.
 
         Constants were chosen on MovieLens 1M and the low-rank sets, and checked elsewhere.
         """
-        if budget is None:
-            return {"rank": min(32, shape.n_items)}
         signal = shape.n_users * budget.mu
         if parameters.get("implicit", shape.bounds == (0.0, 1.0)):
             return item_lists.recommended_lists(shape, signal)
@@ -190,7 +188,7 @@ class Spectral(ProvenForUsers):
             "bias_share": min(
                 0.8, max(0.1, 3 * shape.n_items / (3 * shape.n_items + signal))
             ),
-            "rank": min(32, shape.n_items),
+            "rank": 32,
             "attention_share": prior_means.SHARE if attends else 0.0,
             "release": release,
             **(
@@ -281,17 +279,16 @@ class Spectral(ProvenForUsers):
         columns = MomentColumns().event(z / math.sqrt(COLUMNS_SHARE))
         return sequence(first, columns, Repeat(product, self.rounds), last)
 
-    def coordinates(self, statistic: str, shape: Shape) -> int:
+    def sizes(self, shape: Shape) -> dict[str, int]:
         n_kept = min(self.items_kept or shape.n_items, shape.n_items)
         most = prior_means.most_coordinates(shape, self.rank)
-        own = {
+        return {
             SecondMoment.name: triangle(min(n_kept, MOST_ITEMS)),
             MomentColumns.name: min(n_kept * n_kept, max(n_kept, MOST_CELLS)),
             MomentTimesSubspace.name: n_kept * min(self.rank + SPARE, n_kept),
             prior_means.AttentionMoment.name: triangle(most),
             refinement.RefiningGradient.name: shape.n_items * (self.rank + 1),
         }
-        return own.get(statistic, super().coordinates(statistic, shape))
 
     # -- what it computes --------------------------------------------------------------------------
 

@@ -23,6 +23,7 @@ from dpmf_core.algorithms.base import (
     Personal,
     Recommender,
     Streams,
+    clip_factors,
     fits_in_memory,
 )
 from dpmf_core.algorithms.baselines import ProvenForUsers, UserMeans, private_mean
@@ -71,9 +72,7 @@ def clipped_rows(data: Ratings, values: Array, bound: float) -> Array:
     """The values (n_ratings,), float64, with rows scaled to an L2 norm of at most `bound`."""
     values = values.astype(np.float64)
     norms = np.sqrt(kernels.segment_sums(data.by_user, values**2))
-    return (
-        values * np.minimum(1.0, bound * INSIDE / np.maximum(norms, 1e-300))[data.users]
-    )
+    return values * clip_factors(norms, bound)[data.users]
 
 
 def top_directions(moment: Array, rank: int) -> Array:
@@ -154,15 +153,12 @@ class PrivateSVD(ProvenForUsers):
     local_columns: bool = LOCAL_COLUMNS
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """One direction for every 3 of users' signal n mu over m, at most 16."""
-        if budget is None:
-            rank = 5
-        else:
-            rank = round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
-        return {"rank": min(shape.n_items, 16, max(1, rank))}
+        rank = round(2 * math.sqrt(shape.n_users * budget.mu / shape.n_items))
+        return {"rank": min(16, max(1, rank))}
 
     def check(self, shape: Shape) -> None:
         super().check(shape)
@@ -330,13 +326,11 @@ class SVDCleansing(PrivateSVD):
     )
 
     @classmethod
-    def recommend(
-        cls, shape: Shape, budget: Budget | None, parameters: Parameters
+    def recommend_for_budget(
+        cls, shape: Shape, budget: Budget, parameters: Parameters
     ) -> Parameters:
         """As for private SVD; many items and little signal give item averages a larger share."""
-        defaults = super().recommend(shape, budget, parameters)
-        if budget is None:
-            return defaults
+        defaults = super().recommend_for_budget(shape, budget, parameters)
         signal = shape.n_users * budget.mu
         return defaults | {
             "average_share": min(

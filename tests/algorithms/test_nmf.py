@@ -12,9 +12,9 @@ from dpmf_core.kernels import nmf_loops as kernel
 from dpmf_core.privacy import Budget, Calibration, Noise, Status, normal_form
 from dpmf_core.testing import privacy_laws as laws
 from dpmf_core.testing.homes import IMAGES
-from dpmf_core.testing.sample_worlds import blocks
 from tests.fitting import trained
 from tests.support.algebra import streams
+from tests.support.made_up_samples import blocks
 
 
 def test_coefficients_are_non_negative_least_squares():
