@@ -22,7 +22,7 @@ from dpmf_core.algorithms.base import (
     no_matrix,
     user_means,
 )
-from dpmf_core.algorithms.exact_sums import damped_biases, sums_over
+from dpmf_core.algorithms.exact_sums import damped_biases, mean_rating, sums_over
 from dpmf_core.algorithms.parameters import LEAST, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import OpenCurator
@@ -188,10 +188,7 @@ class SlopeOne(Algorithm):
 
     def fit(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
-        if len(data):
-            centre = float(data.values.mean(dtype=np.float64))
-        else:
-            centre = data.shape.mid_range
+        centre = mean_rating(sums_over(data), data.shape)
         rated = data.matrix(np.ones(len(data)))
         counts = (rated.T @ rated).toarray()
         sums = (data.matrix(data.values.astype(np.float64)).T @ rated).toarray()

@@ -167,14 +167,14 @@ class DPNMFLaplace(PerturbedInput):
             ridge=ridge,
         )
         for _ in range(self.steps):
-            W = _multiplicative_step(W, H, noisy, x, noisy.users, noisy.items)
-            H = _multiplicative_step(H, W, noisy, x, noisy.items, noisy.users)
+            W = _multiplicative_step(W, H, x, noisy.users, noisy.items)
+            H = _multiplicative_step(H, W, x, noisy.items, noisy.users)
             model = replace(model, item_factors=H.astype(np.float32))
             yield model
 
 
 def _multiplicative_step(
-    A: Array, B: Array, data: Ratings, x: Array, rows: Array, columns: Array
+    A: Array, B: Array, x: Array, rows: Array, columns: Array
 ) -> Array:
     """A * (X B) / (A B^T B) over the observed cells (Lee & Seung 2001, with a mask)."""
     from scipy.sparse import coo_array

@@ -92,14 +92,12 @@ class NMF(Factorisation):
         W = rng.init.uniform(0, 1, (K, d))
         if self.start == "random" or d > MOST_FEATURES:
             return W
-        values, vectors = np.linalg.eigh(
-            curator.total(sample_statistics.SampleMoment(), rows, None)
-        )
+        moment = curator.total(sample_statistics.SampleMoment(), rows, None)
         if self.start == "nndsvd":
             least = 0.0
         else:
             least = 0.01 * W.mean() / math.sqrt(d)
-        return signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
+        return signed_halves(moment, K, least)
 
     def _descend(self, curator: OpenCurator, rng: Streams) -> Iterator[Any]:
         data = curator.rows
@@ -156,11 +154,12 @@ def unit_components(W: Array) -> Array:
     return np.asarray(W / np.maximum(norms, 1e-30), np.float32)
 
 
-def signed_halves(values: Array, vectors: Array, least: float) -> Array:
-    """The larger of each eigenvector's positive and negative half, plus a small constant.
+def signed_halves(moment: Array, K: int, least: float) -> Array:
+    """The larger of each leading eigenvector's positive and negative half, plus a constant (K, d).
 
-    Boutsidis & Gallopoulos 2008. The vectors are rows (K, d).
+    Boutsidis & Gallopoulos 2008.
     """
+    vectors = np.linalg.eigh(moment)[1][:, ::-1][:, :K].T
     up = np.maximum(vectors, 0)
     down = np.maximum(-vectors, 0)
     is_up = np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1)

@@ -11,7 +11,6 @@ from dataclasses import replace
 from typing import ClassVar, Literal
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
 from dpmf_core.algorithms import item_moments
 from dpmf_core.algorithms.base import Parameters, Streams, fits_in_memory, triangle
@@ -23,6 +22,7 @@ from dpmf_core.algorithms.frank_wolfe import (
     ResidualProduct,
 )
 from dpmf_core.algorithms.parameters import LEAST, choice, parameter
+from dpmf_core.algorithms.spectrum import leading_eigenpairs
 from dpmf_core.algorithms.svd import CappedCounts, capped_ratings
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Curator, Held, Statistic
@@ -225,15 +225,7 @@ class DPFW(ProvenForUsers, FrankWolfe):
         scale = curator.scale(moment)
         W = curator.release(moment, A, m)
         start = np.sqrt(1.0 + np.arange(m))
-        if m > 2:
-            squares, Q = eigsh(
-                W,
-                k=1,
-                which="LA",
-                v0=start,
-            )
-        else:
-            squares, Q = np.linalg.eigh(W)
+        squares, Q = leading_eigenpairs(W, 1, start)
         return Q[:, -1], self._length_bound(float(squares[-1]), scale, m)
 
 

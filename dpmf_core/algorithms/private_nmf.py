@@ -253,9 +253,8 @@ class DPNMF(PrivateAlgorithm, Factorisation):
             return nmf.unit_components(moments.pieces(row, K, shape.image))
         if self.start == "private-svd":
             moment = curator.release(SampleMoment(), curator.hold(unit_samples), None)
-            values, vectors = np.linalg.eigh(moment)
             least = 0.01 * W.mean() / math.sqrt(shape.n_features)
-            W = nmf.signed_halves(values[::-1][:K], vectors[:, ::-1][:, :K].T, least)
+            W = nmf.signed_halves(moment, K, least)
         return nmf.unit_components(W)
 
 

@@ -96,6 +96,17 @@ def noise_edge(deviations: Array) -> float:
     return largest * float(smallest.fun)
 
 
+def leading_eigenpairs(M: Array, count: int, start: Array) -> tuple[Array, Array]:
+    """At least the `count` largest eigenvalues of a symmetric M, ascending, and eigenvectors.
+
+    They are found by iteration from a vector `start` (m,), unless nearly all are wanted.
+    """
+    if count < len(M) - 1:
+        values, vectors = eigsh(M, k=count, which="LA", v0=start)
+        return values, vectors
+    return np.linalg.eigh(M)
+
+
 def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spectrum:
     """Eigenpairs above the noise of a released M (m, m). The diagonal of M is set to 0.
 
@@ -104,15 +115,7 @@ def spectrum(M: Array, noise: MomentNoise, most: int, shrinkage: float) -> Spect
     m = len(M)
     np.fill_diagonal(M, 0.0)
     weighted = noise.weights[:, None] * M * noise.weights
-    if most < m - 1:
-        w, Q = eigsh(
-            weighted,
-            k=most,
-            which="LA",
-            v0=np.ones(m),
-        )
-    else:
-        w, Q = np.linalg.eigh(weighted)
+    w, Q = leading_eigenpairs(weighted, most, np.ones(m))
     s = noise.deviations
     edge2 = (shrinkage * noise_edge(s)) ** 2
     error = (s * s.mean())[:, None]

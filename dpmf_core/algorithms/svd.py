@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from scipy.sparse.linalg import eigsh
 
 from dpmf_core import kernels
 from dpmf_core.algorithms.base import (
@@ -31,7 +30,7 @@ from dpmf_core.algorithms.item_moments import RowMoment, gridded_rows, source_le
 from dpmf_core.algorithms.item_offsets import NoisyCounts
 from dpmf_core.algorithms.local_columns import LOCAL_COLUMNS, with_local_columns
 from dpmf_core.algorithms.parameters import LEAST, parameter, share_field
-from dpmf_core.algorithms.spectrum import with_fixed_signs
+from dpmf_core.algorithms.spectrum import leading_eigenpairs, with_fixed_signs
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.hashing import keyed_uniform
@@ -77,16 +76,8 @@ def clipped_rows(data: Ratings, values: Array, bound: float) -> Array:
 
 def top_directions(moment: Array, rank: int) -> Array:
     """The eigenvectors (m, rank) of the largest eigenvalues, largest first."""
-    m = len(moment)
-    if rank < m - 1:
-        _, Q = eigsh(
-            moment,
-            k=rank,
-            which="LA",
-            v0=np.sqrt(1.0 + np.arange(m)),
-        )
-    else:
-        _, Q = np.linalg.eigh(moment)
+    start = np.sqrt(1.0 + np.arange(len(moment)))
+    _, Q = leading_eigenpairs(moment, rank, start)
     return with_fixed_signs(Q[:, ::-1][:, :rank])
 
 

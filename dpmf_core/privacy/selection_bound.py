@@ -11,7 +11,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import gammaln, log_ndtr, logsumexp
+from scipy.special import log_ndtr, logsumexp
 
 from dpmf_core.base.arrays import Doubles
 from dpmf_core.privacy import selection
@@ -187,21 +187,15 @@ def _log_chance(shape: str, mean: float) -> Callable[[Doubles], Doubles]:
 
     Only Poisson and binomial numbers may be 0.
     """
+    from scipy import stats  # loaded when first needed
+
     if shape == "poisson":
-        return lambda k: k * math.log(mean) - mean - gammaln(k + 1)
+        return stats.poisson(mean).logpmf
     if shape == "binomial":
-        n, p = selection.binomial(mean)
-        return lambda k: _log_binomial(k, n, p)
+        return stats.binom(*selection.binomial(mean)).logpmf
     if shape == "geometric":
-        return lambda k: (k - 1) * math.log1p(-1 / mean) - math.log(mean)
+        return stats.geom(1 / mean).logpmf
     if shape == "logarithmic":
         gamma = selection.logarithmic(mean)
         return lambda k: k * math.log1p(-gamma) - np.log(k) - math.log(-math.log(gamma))
     raise ValueError(f"There is no distribution {shape!r} of a number of trials.")
-
-
-def _log_binomial(k: Doubles, n: int, p: float) -> Doubles:
-    possible = k <= n
-    rest = np.where(possible, n - k, 0.0)
-    ways = gammaln(n + 1) - gammaln(k + 1) - gammaln(rest + 1)
-    return np.where(possible, ways + k * math.log(p) + rest * math.log1p(-p), -np.inf)
