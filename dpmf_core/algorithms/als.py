@@ -129,7 +129,7 @@ class ALS(Algorithm):
         starts, order = self._entries(data, rng)
         ridge = self._item_ridge(model, np.diff(starts))
         residuals = data.values - np.float32(model.centre) - b[data.items]
-        unit = np.float32(data.shape.half_range / 2)
+        unit = np.float32(data.shape.quarter_range)
         users, items = (  # the iterative solver of each side over all steps
             kernels.WarmStart(self.cg_steps) if self.solver == "cg" else None
             for _ in range(2)
@@ -202,7 +202,7 @@ class ALS(Algorithm):
     ) -> Recommender:
         """The model with the items' sides of a step and the starting offsets b."""
         if model.mended:
-            unit = np.float32(shape.half_range / 2)
+            unit = np.float32(shape.quarter_range)
             model = replace(model, item_offsets=b + unit * V[:, -1])
         return replace(model, item_factors=np.ascontiguousarray(V[:, : self.rank]))
 

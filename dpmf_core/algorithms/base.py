@@ -218,9 +218,7 @@ class Recommender(Model):
         V = self.item_sides
         if not V.shape[1]:
             return Personal(offsets, np.zeros((history.n_users, 0), np.float32))
-        ridge = (
-            self.ridge * np.maximum(np.diff(history.by_user), 1) ** self.ridge_exponent
-        )
+        ridge = self.ridge * np.maximum(history.user_counts, 1) ** self.ridge_exponent
 
         def solved(sides: Array) -> Array:
             if self.unobserved_weight:
@@ -233,7 +231,7 @@ class Recommender(Model):
 
         if not self.mended:
             return Personal(offsets, solved(V))
-        unit = np.float32(history.shape.half_range / 2)
+        unit = np.float32(history.shape.quarter_range)
         wider = np.column_stack([V, np.full(len(V), unit, np.float32)])
         if not self.attention.size:
             U = solved(wider)
@@ -252,7 +250,7 @@ class Recommender(Model):
 
         They are linear in which items a user rated; 0 for a user without ratings.
         """
-        counts = np.diff(history.by_user)[:, None]
+        counts = history.user_counts[:, None]
         constant, slope = self.attention_line
         means = rated_shares(history).astype(np.float32) @ self.attention
         means += constant
@@ -268,7 +266,7 @@ class Recommender(Model):
             return own
         plain = replace(self, local_columns=L[:, :0], bounds=(-np.inf, np.inf))
         residuals = history.values - plain.predict(own, history.users, history.items)
-        unit = np.float32(history.shape.half_range / 2)
+        unit = np.float32(history.shape.quarter_range)
         columns = np.column_stack([L, np.full(len(L), unit, np.float32)])
         loadings = kernels.solve_rows(
             history.by_user, history.items, residuals, columns, self.ridge
@@ -300,8 +298,13 @@ class Recommender(Model):
 
 def rated_shares(ratings: Ratings) -> Any:
     """1 / sqrt(number of the user's ratings) for each rated item, a sparse (n_users, n_items)."""
-    counts = np.diff(ratings.by_user)
+    counts = ratings.user_counts
     return ratings.matrix(np.repeat(1 / np.sqrt(np.maximum(counts, 1)), counts))
+
+
+def finite(values: Array) -> Array:
+    """The values, with 0 for those that are not finite."""
+    return np.where(np.isfinite(values), values, 0.0)
 
 
 def clip_factors(norms: Array, bound: float) -> Array:
@@ -319,9 +322,8 @@ def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
     from dpmf_core import kernels
 
     sums = kernels.segment_sums(ratings.by_user, values)
-    return (sums / np.maximum(np.diff(ratings.by_user) + damping, 1e-9)).astype(
-        np.float32
-    )
+    counts = ratings.user_counts + damping
+    return np.asarray(sums / np.maximum(counts, 1e-9), np.float32)
 
 
 class Algorithm(BaseModel):

@@ -153,7 +153,7 @@ class UserMeans(Statistic):
 
     def add(self, block: Block, totals: Totals) -> None:
         rows: Ratings = block.rows
-        present = np.diff(rows.by_user) > 0
+        present = rows.user_counts > 0
         means = (
             user_means(rows, rows.values - np.float32(rows.shape.mid_range))
             / rows.shape.half_range
@@ -215,7 +215,7 @@ class PrivateBias(OffsetsAlone):
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
         biases = item_offsets.release_biases(
-            curator, unit=shape.half_range / 2, prior_deviation=self.prior_deviation
+            curator, unit=shape.quarter_range, prior_deviation=self.prior_deviation
         )
         yield self.model(biases, shape)
 
@@ -317,7 +317,7 @@ class LocalBias(OffsetsAlone):
 
     def fit(self, curator: Curator, rng: Streams) -> Iterator[Recommender]:
         shape: Shape = curator.shape
-        unit = shape.half_range / 2
+        unit = shape.quarter_range
 
         def release(weights: Array, offsets: Array) -> Array:
             return added_up(

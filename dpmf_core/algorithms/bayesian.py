@@ -75,7 +75,7 @@ class PosteriorDraws(Recommender):
         return history.cached_for(self, lambda: self._posterior_means(history))
 
     def _posterior_means(self, history: Ratings) -> Personal:
-        unit = np.float32(history.shape.half_range / 2)
+        unit = np.float32(history.shape.quarter_range)
         draws = len(self.links)
         values = (history.values - np.float32(self.centre)) / unit
         features = user_features(history, self.loadings, self.mean_log_count)
@@ -232,7 +232,7 @@ class _Chain:
     def __init__(self, data: Ratings, r: int, attention: int, rng: Streams) -> None:
         self.data = data
         self.rng = rng
-        self.unit = np.float32(data.shape.half_range / 2)
+        self.unit = np.float32(data.shape.quarter_range)
         if len(data):
             self.centre = float(data.values.mean(dtype=np.float64))
         else:
@@ -240,7 +240,7 @@ class _Chain:
         self.values = (data.values - np.float32(self.centre)) / self.unit
         self.starts, self.order = data.by_item
         self.loadings, vectors = _attention(data, attention, rng)
-        counts = np.log1p(np.diff(data.by_user))
+        counts = np.log1p(data.user_counts)
         self.mean_log_count = float(counts.mean())
         users = user_features(data, self.loadings, self.mean_log_count)
         self.users = _Side(users, r, rng)
@@ -291,7 +291,7 @@ def _products(U: Array, V: Array, data: Ratings) -> Array:
 
 def user_features(history: Ratings, loadings: Array, mean_log_count: float) -> Array:
     """1, a user's attention and the logarithm of their number of ratings, (n_users, K + 2)."""
-    counts = np.diff(history.by_user)
+    counts = history.user_counts
     return np.column_stack(
         [
             np.ones(len(counts)),
@@ -311,7 +311,7 @@ def _attention(data: Ratings, count: int, rng: Streams) -> tuple[Array, Array]:
     count = min(count, data.n_users, data.n_items)
     if not count:
         return (np.zeros((data.n_items, 0)),) * 2
-    per_user = np.diff(data.by_user)
+    per_user = data.user_counts
     root = 1 / np.sqrt(np.maximum(data.item_counts, 1))
     weights = (
         np.repeat(1 / np.sqrt(np.maximum(per_user, 1)), per_user) * root[data.items]

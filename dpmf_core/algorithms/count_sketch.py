@@ -119,7 +119,7 @@ class Sketch(Algorithm):
         w = self.width(data.shape)
         by_median = self.query == "median"
         model, residuals = means_and_residuals(data)
-        unit = data.shape.half_range / 2
+        unit = data.shape.quarter_range
         if self.as_printed:
             unit = 1.0
             model = replace(model, bounds=UNCLIPPED)

@@ -157,7 +157,7 @@ class DPALS(DPALSPlan):
             mended=not self.unobserved_weight,
         )
         if self.biases:
-            biases = release_biases(curator, unit=shape.half_range / 2)
+            biases = release_biases(curator, unit=shape.quarter_range)
             model = replace(model, item_offsets=biases.offsets)
             return model, biases.counts
         if self.centring != "user":

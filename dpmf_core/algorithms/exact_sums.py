@@ -43,7 +43,7 @@ class NumberOfEach(ExactStatistic):
     name = "exact item counts"
 
     def add(self, block: Block, totals: Totals) -> None:
-        totals[0][:] += np.bincount(block.rows.items, minlength=len(totals[0]))
+        totals[0][:] += block.rows.item_counts
 
 
 @dataclass(frozen=True)
@@ -56,9 +56,7 @@ class LeftOver(ExactStatistic):
     def add(self, block: Block, totals: Totals, centre: float, b: Array) -> None:
         rows: Ratings = block.rows
         a = user_means(rows, rows.values - centre - b[rows.items], self.damping)
-        totals[0][:] += np.bincount(
-            rows.items, rows.values - centre - a[rows.users], len(b)
-        )
+        totals[0][:] += rows.item_sums(rows.values - centre - a[rows.users])
 
 
 def sums_over(rows: Ratings) -> ExactSum:
@@ -129,7 +127,7 @@ class ItemSystems(ExactStatistic):
         sides = own.factors.astype(np.float64)
         if model.mended:
             sides = np.column_stack(
-                [sides, np.full(data.n_users, data.shape.half_range / 2)]
+                [sides, np.full(data.n_users, data.shape.quarter_range)]
             )
         residuals = (
             data.values

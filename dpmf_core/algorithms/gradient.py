@@ -12,7 +12,13 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import Parameters, Recommender, Streams, clip_factors
+from dpmf_core.algorithms.base import (
+    Parameters,
+    Recommender,
+    Streams,
+    clip_factors,
+    finite,
+)
 from dpmf_core.algorithms.baselines import ProvenForUsers
 from dpmf_core.algorithms.item_offsets import (
     SumsAndCounts,
@@ -38,15 +44,13 @@ def clipped_gradients(
     """
     personal = model.personal(rows)
     _, residuals = model.residuals(rows)
-    U = np.where(np.isfinite(personal.factors), personal.factors, 0.0).astype(
-        np.float64
-    )
+    U = finite(personal.factors).astype(np.float64)
     V = model.item_factors
     e = (
         kernels.predict_pairs(U, V, rows.users, rows.items, dtype=np.float64)
         - residuals
     )
-    e = np.where(np.isfinite(e), e, 0.0)
+    e = finite(e)
     sizes = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     norms = sizes * np.linalg.norm(U, axis=1)
     scales = np.ldexp(1.0, np.frexp(sizes)[1])
@@ -95,7 +99,7 @@ def private_offsets(curator: Curator, biases: bool) -> tuple[Array, Array | None
     """Item offsets (n_items,), and counts (n_items,) if private ones are released."""
     if not biases:
         return np.zeros(curator.shape.n_items, np.float32), None
-    released_biases = release_biases(curator, unit=curator.shape.half_range / 2)
+    released_biases = release_biases(curator, unit=curator.shape.quarter_range)
     return released_biases.offsets, released_biases.counts.expected
 
 

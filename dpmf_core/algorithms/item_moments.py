@@ -267,6 +267,6 @@ class RatedCounts(Statistic):
     def add(self, block: Block, totals: Totals) -> None:
         data: Ratings = block.rows
         weight = on_grid(
-            INSIDE / np.sqrt(np.maximum(np.diff(data.by_user), 1)), 1.0, block.n_units
+            INSIDE / np.sqrt(np.maximum(data.user_counts, 1)), 1.0, block.n_units
         )
-        totals[0][:] += np.bincount(data.items, weight[data.users], data.n_items)
+        totals[0][:] += data.item_sums(weight[data.users])

@@ -190,7 +190,7 @@ class SumsAndCounts(Statistic):
     ) -> None:
         rows = offset_rows(block, unit, weights, offsets)
         for total, values in zip(totals, rows, strict=True):
-            total[:] += np.bincount(block.rows.items, values, len(total))
+            total[:] += block.rows.item_sums(values)
 
     def assemble(
         self, totals: Totals, unit: float, weights: Array, offsets: Array

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Recommender
+from dpmf_core.algorithms.base import INSIDE, Recommender, clip_factors, finite
 from dpmf_core.algorithms.item_moments import RowMoment
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
@@ -167,7 +167,7 @@ def user_factors(
     data: Ratings = block.rows
     if share < 1:
         place = keyed_uniform(key, block.draw_keys[data.users], data.items)
-        enough = np.ceil(share * np.bincount(data.users, minlength=data.n_users))
+        enough = np.ceil(share * data.user_counts)
         data = data.only(rank_within_user(data, place) < enough[data.users])
     U = clipped(model.personal(data).factors, clip_norm)
     return on_grid(U, clip_norm, block.n_units, factors=2)
@@ -178,11 +178,9 @@ def clipped(U: Array, clip_norm: float) -> Array:
 
     [C21] prints max instead of min. Values that overflowed count as 0, so they show in no sum.
     """
-    U = np.where(np.isfinite(U), U, 0.0).astype(np.float64)
+    U = finite(U).astype(np.float64)
     norms = np.linalg.norm(U, axis=1, keepdims=True)
-    return np.asarray(
-        U * np.minimum(1.0, clip_norm * INSIDE / np.maximum(norms, 1e-30))
-    )
+    return np.asarray(U * clip_factors(norms, clip_norm))
 
 
 @dataclass(frozen=True)

@@ -51,7 +51,7 @@ def with_local_columns(
     """
     if model.unobserved_weight or shape.bounds == (0.0, 1.0):
         return model
-    unit = shape.half_range / 2
+    unit = shape.quarter_range
     if counts is None:
         weights = np.ones(shape.n_items)
     else:

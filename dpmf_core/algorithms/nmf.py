@@ -163,7 +163,7 @@ def signed_halves(moment: Array, K: int, least: float) -> Array:
     up = np.maximum(vectors, 0)
     down = np.maximum(-vectors, 0)
     is_up = np.linalg.norm(up, axis=1) >= np.linalg.norm(down, axis=1)
-    return np.where(is_up[:, None], up, down) + least
+    return np.asarray(np.where(is_up[:, None], up, down) + least)
 
 
 class RobustNMF(Factorisation):

@@ -110,8 +110,8 @@ class Biases:
             weights = residuals
         else:
             weights = np.zeros_like(residuals)
-        sums = np.bincount(data.items, weights, data.n_items)
-        counts = np.bincount(data.items, minlength=data.n_items) * of_items
+        sums = data.item_sums(weights)
+        counts = data.item_counts * of_items
         biases = item_biases(sums, counts)
         return cls(np.asarray(residuals - biases[data.items], np.float32), sums, counts)
 
@@ -404,14 +404,14 @@ class NoRetention(Algorithm):
         )  # fmt: skip
         for stored_ratings, new in self._batches(data, times):
             biases = Biases.of(stored_ratings, self.item_biases)
-            to_refit = np.bincount(new.users, minlength=len(P)) > 0
+            to_refit = new.user_counts > 0
             mask = to_refit[stored_ratings.users]
             own = stored_ratings.only(mask)
             vectors = fit_vectors(
                 start[0], Q, own.items, biases.residuals[mask], own.by_user
             )
             P[to_refit] = vectors[to_refit]
-            to_refit = np.bincount(new.items, minlength=len(Q)) > 0
+            to_refit = new.item_counts > 0
             mask = to_refit[stored_ratings.items]
             own = stored_ratings.only(mask)
             starts, order = own.by_item

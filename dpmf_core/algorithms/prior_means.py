@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from dpmf_core.algorithms.base import Recommender, rated_shares, unit_factors
+from dpmf_core.algorithms.base import Recommender, finite, rated_shares, unit_factors
 from dpmf_core.algorithms.item_moments import RowMoment
 from dpmf_core.algorithms.local_columns import scaled
 from dpmf_core.algorithms.spectrum import with_fixed_signs
@@ -59,8 +59,8 @@ def unit_rows(
     rows: Ratings = block.rows
     own = model.personal(rows)
     means = model.residuals(rows)[0]
-    offsets = (own.offsets - means) / (rows.shape.half_range / 2)
-    counts = np.diff(rows.by_user)
+    offsets = (own.offsets - means) / rows.shape.quarter_range
+    counts = rows.user_counts
     rated = rated_shares(rows)
     for first in range(0, len(counts), CHUNK):
         at = slice(first, first + CHUNK)
@@ -100,7 +100,7 @@ def with_prior_means(
         Noisy counts of the items, above 0.
     """
     n_users = curator.shape.n_users
-    unit = curator.shape.half_range / 2
+    unit = curator.shape.quarter_range
     loadings = _loadings(model, counts)
     # a user adds the root of their number of ratings to the counts
     n_rated = max((float(counts.sum()) / n_users) ** 2, 1.0)
@@ -134,7 +134,7 @@ def _loadings(model: Recommender, counts: Array) -> Array:
     are uncorrelated.
     """
     columns = np.column_stack([model.item_sides, model.item_offsets, np.log(counts)])
-    columns = scaled(np.where(np.isfinite(columns), columns, 0.0), counts)
+    columns = scaled(finite(columns), counts)
     variances, Q = np.linalg.eigh((columns.T * (counts / counts.sum())) @ columns)
     is_kept = variances > LEAST_VARIANCE * variances.max()
     directions = with_fixed_signs(Q[:, is_kept])
@@ -151,7 +151,7 @@ def _known_shares(
     V = np.column_stack([model.item_sides, np.full(len(counts), unit)]).astype(
         np.float64
     )
-    V = np.where(np.isfinite(V), V, 0.0)
+    V = finite(V)
     information, Q = np.linalg.eigh(
         (V.T * (counts / counts.sum())) @ V * (n_rated / model.ridge)
     )

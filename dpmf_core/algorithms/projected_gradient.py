@@ -241,7 +241,7 @@ def _clipped_step(block: Block, model: GradientModel, C: Array, Q: Array) -> Ite
     if model.row_bound is None:
         return Z
     L = model.row_bound
-    slack = _rounding(np.diff(rows.by_user), C.shape[1], L, model.rate, block.n_units)
+    slack = _rounding(rows.user_counts, C.shape[1], L, model.rate, block.n_units)
     return Z.clip_rows(Q, np.maximum(L * INSIDE - slack, 0.0)).round_to_grid(
         L, model.rate, block.n_units
     )

@@ -19,7 +19,7 @@ from typing import ClassVar
 import numpy as np
 
 from dpmf_core import kernels
-from dpmf_core.algorithms.base import INSIDE, Recommender
+from dpmf_core.algorithms.base import INSIDE, Recommender, finite
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Block, Curator, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
@@ -75,8 +75,7 @@ def user_sides(block: Block, model: Recommender, unit: float) -> UserSides:
     rows: Ratings = block.rows
     personal = model.personal(rows)
     offsets, factors = (
-        np.where(np.isfinite(part), part, 0.0).astype(np.float64)
-        for part in (personal.offsets, personal.factors)
+        finite(part).astype(np.float64) for part in (personal.offsets, personal.factors)
     )
     e = (
         rows.values
@@ -87,10 +86,10 @@ def user_sides(block: Block, model: Recommender, unit: float) -> UserSides:
     e -= kernels.predict_pairs(
         factors, model.item_sides, rows.users, rows.items, dtype=np.float64
     )
-    e = np.where(np.isfinite(e), e, 0.0) / unit
+    e = finite(e) / unit
     norms = np.sqrt(kernels.segment_sums(rows.by_user, e**2))
     r = model.item_factors.shape[1]
-    return UserSides(e, norms, np.diff(rows.by_user), factors[:, :r])
+    return UserSides(e, norms, rows.user_counts, factors[:, :r])
 
 
 @dataclass(frozen=True)
@@ -274,7 +273,7 @@ def refine(
         Noisy weighted counts of the items.
     """
     n_users = curator.shape.n_users
-    unit = curator.shape.half_range / 2
+    unit = curator.shape.quarter_range
     model = estimate.model
     r = estimate.model.item_factors.shape[1]
     sides = curator.hold(user_sides, displayed_model, unit)

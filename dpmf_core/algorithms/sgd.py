@@ -59,8 +59,8 @@ def means_and_residuals(data: Ratings) -> tuple[LearntUsers, Array]:
         centre = float(values.mean())
     else:
         centre = data.shape.mid_range
-    counts = np.maximum(np.bincount(data.items, minlength=data.n_items), 1)
-    b = np.bincount(data.items, values - centre, data.n_items) / counts
+    counts = np.maximum(data.item_counts, 1)
+    b = data.item_sums(values - centre) / counts
     a = user_means(data, values - centre - b[data.items])
     model = LearntUsers.of_means(
         data.shape,
@@ -136,7 +136,7 @@ class SGDMF(Algorithm):
 
         In units of a star: a quarter of the rating range.
         """
-        unit = data.shape.half_range / 2
+        unit = data.shape.quarter_range
         values = data.values.astype(np.float64) / unit
         if len(values):
             mean = float(values.mean())
@@ -170,7 +170,7 @@ class SGDMF(Algorithm):
         As printed: in units of the ratings.
         """
         model, residuals = means_and_residuals(data)
-        unit = data.shape.half_range / 2
+        unit = data.shape.quarter_range
         if self.as_printed:
             unit = 1.0
             model = replace(model, bounds=UNCLIPPED)
@@ -203,7 +203,7 @@ class SGDMF(Algorithm):
                 state.b.astype(np.float32),
                 state.Q.astype(np.float32),
                 user_damping=5.0,
-                ridge=self.prediction_ridge * data.shape.half_range / 2,
+                ridge=self.prediction_ridge * data.shape.quarter_range,
                 ridge_exponent=1.0,
                 mended=True,
             )

@@ -175,7 +175,7 @@ class SGLD(PrivateAlgorithm):
 
     def _sensitivity(self, shape: Shape) -> float:
         """C in units of a residual times a user's factor: a star to the power 3/2."""
-        return float(self.gradient_clip * (shape.half_range / 2) ** 1.5)
+        return float(self.gradient_clip * shape.quarter_range**1.5)
 
     def guarantee(self) -> Guarantee:
         if self.reading == "steps":
@@ -216,7 +216,7 @@ class SGLD(PrivateAlgorithm):
             yield from self._posterior_sample(curator, rng)
 
     def _model(self, shape: Shape, offsets: Array) -> Recommender:
-        ridge = self.prediction_ridge * shape.half_range / 2
+        ridge = self.prediction_ridge * shape.quarter_range
         return Recommender.of_means(
             shape,
             item_offsets=offsets,
@@ -231,7 +231,7 @@ class SGLD(PrivateAlgorithm):
         square root.
         """
         shape: Shape = curator.shape
-        star = shape.half_range / 2
+        star = shape.quarter_range
         offsets, counts = private_offsets(curator, self.biases)
         model = self._model(shape, offsets)
         statistic = ItemGradient(self._sensitivity(shape))
@@ -271,7 +271,7 @@ class SGLD(PrivateAlgorithm):
         Its gradients are exact sums that are not released, so rows must be in memory.
         """
         data: Ratings = curator.rows
-        star = data.shape.half_range / 2
+        star = data.shape.quarter_range
         model = self._model(data.shape, np.zeros(data.n_items, np.float32))
         places = rank_within_user(
             data, keyed_uniform(rng.sampling, data.users, data.items)

@@ -301,7 +301,7 @@ class Spectral(ProvenForUsers):
     def _ratings(self, curator: Curator) -> Iterator[Recommender]:
         """F for the kept items, zero for the others; then the model after each refinement."""
         shape: Shape = curator.shape
-        unit = shape.half_range / 2
+        unit = shape.quarter_range
         n_items = shape.n_items
         if self._share:
             biases = item_offsets.release_biases(curator, unit=unit)

@@ -58,7 +58,7 @@ class Subspace(Recommender):
         if not self.projection or not self.item_factors.shape[1]:
             return super().personal(history)
         offsets, residuals = self.residuals(history)
-        share = np.maximum(np.diff(history.by_user), 1) / history.n_items
+        share = np.maximum(history.user_counts, 1) / history.n_items
         V = self.item_factors.astype(np.float64)
         X = history.matrix(residuals.astype(np.float64))
         factors = X @ V / share[:, None]
@@ -204,7 +204,7 @@ def clamped_rows(block: Block, model: Subspace, bound: float) -> Any:
     A row's norm is at most `bound`.
     """
     rows: Ratings = block.rows
-    roots = np.sqrt(np.maximum(np.diff(rows.by_user), 1))
+    roots = np.sqrt(np.maximum(rows.user_counts, 1))
     clamped_values = model.residuals(rows)[1].clip(-bound, bound) / roots[rows.users]
     return gridded_rows(block, clamped_values.astype(np.float64) * INSIDE, bound)
 

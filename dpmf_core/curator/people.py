@@ -163,7 +163,7 @@ def rows_of(data: Any, units: Ints) -> Any:
 
 
 def _ratings_of(ratings: Ratings, units: Ints) -> Ratings:
-    counts = np.diff(ratings.by_user)[units]
+    counts = ratings.user_counts[units]
     starts = np.concatenate([[0], np.cumsum(counts)])
     users = np.repeat(np.arange(len(units), dtype=np.int32), counts)
     rows = np.arange(starts[-1]) + (ratings.by_user[units] - starts[:-1])[users]

@@ -90,6 +90,11 @@ class Shape:
     def half_range(self) -> float:
         return (self.bounds[1] - self.bounds[0]) / 2
 
+    @property
+    def quarter_range(self) -> float:
+        """The unit of what algorithms assume about ratings: a star of five."""
+        return self.half_range / 2
+
 
 @dataclass(frozen=True, eq=False)
 class Ratings:
@@ -239,6 +244,11 @@ class Ratings:
         """Row pointers (n_users + 1,): user u's ratings are `by_user[u]:by_user[u + 1]`."""
         return np.searchsorted(self.users, np.arange(self.n_users + 1)).astype(np.int64)
 
+    @property
+    def user_counts(self) -> Ints:
+        """The number of ratings of each user (n_users,)."""
+        return np.diff(self.by_user)
+
     def matrix(self, values: Array) -> Any:
         """The rated cells as a sparse matrix (n_users, n_items) of values (n_ratings,)."""
         from scipy.sparse import csr_array  # slow to load
@@ -271,6 +281,10 @@ class Ratings:
     def item_counts(self) -> Ints:
         """The number of ratings of each item (n_items,)."""
         return np.bincount(self.items, minlength=self.n_items)
+
+    def item_sums(self, values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+        """The sum over each item (n_items,) of values of the ratings (n_ratings,)."""
+        return np.bincount(self.items, values, self.n_items)
 
     @cached_property
     def fingerprint(self) -> str:
@@ -438,7 +452,7 @@ class Ratings:
 
     def min_user_count(self, count: int) -> Self:
         """Remove the ratings of users with fewer than `count`; n_users stays public."""
-        return self.only(np.diff(self.by_user)[self.users] >= count)
+        return self.only(self.user_counts[self.users] >= count)
 
     def positives(self, above: float) -> Self:
         """Implicit feedback: a rating over `above` becomes 1, every other is dropped.

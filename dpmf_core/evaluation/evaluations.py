@@ -86,7 +86,7 @@ class RatingsFacts(metrics.BlockSums):
         test = parts.test
         history = parts.history
         longest = test.n_items + 1
-        active = np.diff(history.by_user)[test.users]
+        active = history.user_counts[test.users]
         ids = block.ids[np.unique(test.users[metrics.relevant(test)])]
         return cls(
             len(parts.train),
@@ -94,7 +94,7 @@ class RatingsFacts(metrics.BlockSums):
             parts.words,
             history.item_counts,
             test.item_counts,
-            np.bincount(np.diff(parts.train.by_user), minlength=longest),
+            np.bincount(parts.train.user_counts, minlength=longest),
             np.bincount(active, minlength=longest),
             DrawnUsers.of(ids, keyed_uniform(seed, ids)),
             metrics.summed_means(history),
@@ -210,7 +210,7 @@ class RatingsEvaluation(_OfSplit):
             (part.by_user, part.items, part.values),
             model.bounds,
         )
-        return ErrorsByUser(np.diff(part.by_user), *sums)
+        return ErrorsByUser(part.user_counts, *sums)
 
     def predict(self, part: Ratings) -> Array:
         """Predictions of a part's ratings (len(part),)."""
@@ -219,7 +219,7 @@ class RatingsEvaluation(_OfSplit):
     @cached_property
     def is_busy(self) -> Flags:
         """Which users are in the busiest tenth (n_users,)."""
-        return np.diff(self.train.by_user) >= self.facts.busy
+        return self.train.user_counts >= self.facts.busy
 
     @property
     def lists(self) -> metrics.ListSums:

@@ -92,7 +92,7 @@ class ErrorsByUser:
         """Sums over users of the errors (n_ratings,), which are prediction minus rating."""
         x = np.asarray(errors, np.float64)
         sums = (sums_by_user(ratings, each) for each in (x, np.abs(x), np.square(x)))
-        return cls(np.diff(ratings.by_user), *sums)
+        return cls(ratings.user_counts, *sums)
 
     def among(self, users: Array | slice = slice(None)) -> ErrorSums:
         """The errors of the users under a mask (n_users,) together; by default of all."""
@@ -124,7 +124,7 @@ def summed_means(history: Ratings) -> Ints:
         user_means(history, history.values - np.float32(shape.mid_range))
         / shape.half_range
     )
-    present = np.diff(history.by_user) > 0
+    present = history.user_counts > 0
     steps = np.rint(means[present] * STEPS_OF_MEANS).astype(np.int64)
     return np.array([steps.sum(), present.sum()])
 
@@ -132,7 +132,7 @@ def summed_means(history: Ratings) -> Ints:
 def sums_by_user(ratings: Ratings, values: Array) -> Array:
     """The sum of each user's values (n_ratings,), float64 (n_users,)."""
     sums = np.zeros(ratings.n_users)
-    active = np.flatnonzero(np.diff(ratings.by_user))
+    active = np.flatnonzero(ratings.user_counts)
     if len(active):  # otherwise all sums are 0
         sums[active] = np.add.reduceat(values, ratings.by_user[active])
     return sums
@@ -271,7 +271,7 @@ def list_sums(
         return ListSums(0, 0.0, 0.0, 0, 0.0, is_listed)
     lists = top_items(model, personal, history, users, k)
     hits = _are_among(liked_ratings, users, lists)
-    reachable = np.minimum(np.diff(liked_ratings.by_user)[users], k)
+    reachable = np.minimum(liked_ratings.user_counts[users], k)
     rare_liked = np.bincount(
         liked_ratings.users[rare[liked_ratings.items]], minlength=liked_ratings.n_users
     )

@@ -138,8 +138,8 @@ def by_activity(evaluation: RatingsEvaluation) -> Array:
     """Test ratings and their squared errors, in groups of users (2, n_groups)."""
     history = evaluation.split.history
     test = evaluation.test
-    sizes = np.diff(history.by_user)
-    ratings = np.diff(test.by_user)
+    sizes = history.user_counts
+    ratings = test.user_counts
     squares = sums_by_user(test, evaluation.test_squares)
     return group_sums(sizes, ratings, squares, evaluation.facts.edges["activity"])
 
@@ -148,7 +148,7 @@ def by_popularity(evaluation: RatingsEvaluation) -> Array:
     """Test ratings and their squared errors, in groups of items (2, n_groups)."""
     test = evaluation.test
     facts = evaluation.facts
-    squares = np.bincount(test.items, evaluation.test_squares, test.n_items)
+    squares = test.item_sums(evaluation.test_squares)
     return group_sums(
         facts.popularity, test.item_counts, squares, facts.edges["popularity"]
     )

@@ -385,9 +385,7 @@ def _through(lens: Array, part: Array) -> Array:
 
 def _exact_sums(data: Any) -> Array:
     if isinstance(data, Ratings):
-        return np.asarray(
-            np.bincount(data.items, data.values, data.n_items), np.float64
-        )
+        return data.item_sums(data.values)
     return np.asarray(data.X.sum(axis=0), np.float64).ravel()
 
 

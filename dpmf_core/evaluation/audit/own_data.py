@@ -198,5 +198,5 @@ def _lens(pair: Pair, seed: int) -> Array:
 def _column_sums(data: Data) -> Array:
     """The units' sums of values minus mid-range, (n_columns,)."""
     if isinstance(data, Ratings):
-        return np.bincount(data.items, data.values - data.shape.mid_range, data.n_items)
+        return data.item_sums(data.values - data.shape.mid_range)
     return np.asarray(data.X.sum(axis=0), np.float64).ravel()

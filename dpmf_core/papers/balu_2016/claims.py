@@ -47,7 +47,7 @@ def error_of_busy(run: Run) -> float:
     """Held-out RMSE of the busiest tenth of the users, as `kl_top_users` has them."""
     parts = open_split(run.spec)
     model = run.model
-    activity = np.diff(parts.train.by_user)
+    activity = parts.train.user_counts
     is_busy = activity >= np.quantile(activity, BUSY, method="inverted_cdf")
     test = parts.test.only(is_busy[parts.test.users])
     predictions = model.predict(model.personal(parts.history), test.users, test.items)
