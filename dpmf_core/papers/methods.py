@@ -18,6 +18,7 @@ FEW = (1.0, 5.0, 20.0)
 
 
 Grid = Mapping[str, tuple[Value, ...]]
+MethodParameters = dict[str, Value]
 
 
 def alike(*parts: tuple[tuple[Method, ...], Grid], **common: Any) -> tuple[Sweep, ...]:
@@ -36,7 +37,7 @@ def films(top: int | None = 400, **filters: float | int) -> DataSpec:
 
 
 # ratings as they are, as in the sources
-PLAIN: dict[str, Value] = {"biases": "off", "regularisation": 0.08}
+PLAIN: MethodParameters = {"biases": "off", "regularisation": 0.08}
 ALS = Method(
     algorithm="als",
     label="ALS",
@@ -75,7 +76,7 @@ def dpfw_as_printed(row_clip: float | None = None, label: str = SOURCE_DPFW) -> 
     label
         The label of the method.
     """
-    parameters: dict[str, Value] = {
+    parameters: MethodParameters = {
         "source_bound": "ratings",
         "slack": True,
         "user_step": "steps",
@@ -114,7 +115,7 @@ FRANK_WOLFE_GRID: Grid = {"nuclear_norm": (0.3, 1.0), "steps": (5, 20)}
 LOWRANK_ROW = 0.2425
 # Rows of the synthetic set have neither offsets nor a mean, and no noise of their own: nothing is
 # centred, and ridges must not shrink.
-LOWRANK: dict[str, dict[str, Value]] = {
+LOWRANK: dict[str, MethodParameters] = {
     "dpals": {
         "biases": False,
         "centring": "none",

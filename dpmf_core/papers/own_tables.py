@@ -18,12 +18,13 @@ from dpmf_core.papers.methods import (
     MEAN,
     SPECTRAL,
     SVD,
+    MethodParameters,
     dpfw_as_printed,
     on_lowrank,
 )
 from dpmf_core.papers.saha_2022.methods import faces, parts_of, text
 from dpmf_core.privacy import Calibration
-from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, with_open
 
 PRIVATE = (
@@ -165,7 +166,7 @@ def _table(data: Callable[[], DataSpec]) -> Sweeps:
 
     def sweeps() -> Iterator[Sweep]:
         data_spec = data()
-        starts: dict[str, dict[str, Value]] = {
+        starts: dict[str, MethodParameters] = {
             "DP-NMF": {},
             "DP-NMF, random start": {"start": "random"},
             "DP-NMF, private start": {"start": "private-svd"},

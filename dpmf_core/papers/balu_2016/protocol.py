@@ -4,11 +4,10 @@ from collections.abc import Sequence
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import Preset, first_present, tuned
-from dpmf_core.papers.methods import alike
+from dpmf_core.papers.methods import MethodParameters, alike
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-Parameters = dict[str, Value]
 SKETCH = "Count sketch, k = 4"
 HASHING = "Feature hashing, k = 1"
 REGULAR = "Regular MF"
@@ -34,7 +33,7 @@ def movielens() -> DataSpec:
 # ---- what is run ---------------------------------------------------------------------------------
 
 
-def sketches(depths: Sequence[int], fixed: Parameters) -> tuple[Method, ...]:
+def sketches(depths: Sequence[int], fixed: MethodParameters) -> tuple[Method, ...]:
     """Sketches of these depths, with the figures' labels."""
     labels = {1: HASHING, 4: SKETCH}
     return tuple(
@@ -47,9 +46,9 @@ def sketches(depths: Sequence[int], fixed: Parameters) -> tuple[Method, ...]:
     )
 
 
-def regular(fixed: Parameters) -> Method:
+def regular(fixed: MethodParameters) -> Method:
     """Factorisation without a sketch, by equations 2 and 3."""
-    defaults: Parameters = {
+    defaults: MethodParameters = {
         "model": "centred",
         "decay": 1.0,
         "learning_rate": 0.05,
@@ -73,7 +72,7 @@ def _sweep(methods: tuple[Method, ...], **grid: tuple[Value, ...]) -> Sweep:
 
 def by_regularisation() -> tuple[Sweep]:
     """The runs of Fig. 1."""
-    size: Parameters = {"rank": 8, "steps": 20}
+    size: MethodParameters = {"rank": 8, "steps": 20}
     methods = (*sketches((4, 1), {"threshold": NO_THRESHOLD, **size}), regular(size))
     return (_sweep(methods, regularisation=(0.3, 0.1, 0.04, 0.01, 0.0)),)
 
@@ -95,7 +94,7 @@ def best_regularisation() -> tuple[Sweep]:
 
 def by_threshold() -> tuple[Sweep, ...]:
     """The runs of Figs. 3 and 4."""
-    size: Parameters = {"rank": 32, "steps": PASSES, "regularisation": 0.06}
+    size: MethodParameters = {"rank": 32, "steps": PASSES, "regularisation": 0.06}
     return alike(
         (sketches((4, 1), size), {"threshold": THRESHOLDS, "space_gain": GAINS}),
         ((regular(size),), {}),
@@ -112,7 +111,7 @@ def by_dimension() -> tuple[Sweep]:
 
 def sketch_table() -> tuple[Sweep, ...]:
     """The source's sizes and thresholds on MovieLens 1M."""
-    fixed: Parameters = {"steps": 40, "as_printed": False}
+    fixed: MethodParameters = {"steps": 40, "as_printed": False}
     grid = {"rank": RANKS, "space_gain": GAINS, "threshold": THRESHOLDS}
     return alike(
         (sketches((4, 1), fixed), grid),

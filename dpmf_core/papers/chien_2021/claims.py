@@ -19,6 +19,7 @@ from dpmf_core.papers.methods import (
     FEW,
     LOWRANK,
     MEAN,
+    MethodParameters,
     alike,
     films,
     on_lowrank,
@@ -26,7 +27,7 @@ from dpmf_core.papers.methods import (
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.measurements import Measured, Point
-from dpmf_core.runs.specification import DataSpec, RunSpec, Value
+from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 
 RATINGS_PER_USER = 50  # ratings of a user in Fig. 2 and 5
@@ -92,9 +93,9 @@ CLAIMS = (
 
 # ---- the methods as published --------------------------------------------------------------------
 
-PUBLISHED: dict[str, Value] = {**AS_PRINTED, "local_columns": False}
+PUBLISHED: MethodParameters = {**AS_PRINTED, "local_columns": False}
 # Algorithm 1 without the heuristics of section 5, and with ratings drawn anew
-BASIC: dict[str, Value] = {
+BASIC: MethodParameters = {
     **LOWRANK["dpals"],
     "gram_share": 0.5,
     "noise_ridge": 0.0,

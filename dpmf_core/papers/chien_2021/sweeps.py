@@ -4,10 +4,8 @@ Section 6.1: parameters are chosen on validation ratings and evaluated on test r
 ranges are in its appendix D, which is not available here, so the grids are ours.
 """
 
-from collections.abc import Mapping
-
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.figures import first_present
+from dpmf_core.papers.figures import first_present, texts
 from dpmf_core.papers.methods import (
     ALS,
     CLEANSING,
@@ -23,27 +21,18 @@ from dpmf_core.papers.methods import (
     PLAIN,
     SOURCE_DPFW,
     Grid,
+    MethodParameters,
     alike,
     dpfw_as_printed,
     films,
     largest_row,
     on_lowrank,
 )
-from dpmf_core.runs.specification import DataSpec, Value
+from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
 
 TUNED = SplitSpec(validation_fraction=0.1)
-# Algorithm 1 with the heuristics of section 5: a global mean, the k rarest items, equal noise on
-# Grams and right-hand sides; no item biases and no ridge that follows the noise
-AS_PRINTED: dict[str, Value] = {
-    "biases": False,
-    "centring": "global",
-    "sampling": "adaptive",
-    "gram_share": 0.5,
-    "noise_ridge": 0.0,
-    "ratings_per_user": 50,
-    "steps": 5,
-}
+AS_PRINTED: MethodParameters = texts(__package__)["settings"]
 DPALS_GRID: Grid = {
     "rank": (2, 8),
     "regularisation": (10.0, 100.0, 1000.0),
@@ -53,7 +42,7 @@ SEEDS = (0, 1)
 
 
 def _with_label(
-    method: Method, label: str, parameters: Mapping[str, Value] | None = None
+    method: Method, label: str, parameters: MethodParameters | None = None
 ) -> Method:
     """The method under a label, with further parameters."""
     every = {**method.parameters, **(parameters or {})}
@@ -128,7 +117,7 @@ def all_films() -> tuple[Sweep, ...]:
     )
 
 
-LISTS: dict[str, Value] = {
+LISTS: MethodParameters = {
     "biases": False,
     "centring": "none",
     "unobserved_weight": 0.4,
@@ -201,15 +190,15 @@ def film_share() -> tuple[Sweep, ...]:
     data = films(None)
     # other data cannot test the source, so they need not have its rank
     rank = 128 if data.id == "ml-10m" else 16
-    sample: dict[str, Value] = {"ratings_per_user": 50}
-    common: dict[str, Value] = {
+    sample: MethodParameters = {"ratings_per_user": 50}
+    common: MethodParameters = {
         **sample,
         "rank": rank,
         "biases": False,
         "noise_ridge": 0.0,
     }
     # without privacy predictions start from the user's mean
-    own_mean: dict[str, Value] = {
+    own_mean: MethodParameters = {
         "biases": "user",
         "regularisation": 0.08,
         "rank": rank,
@@ -244,7 +233,7 @@ def film_share() -> tuple[Sweep, ...]:
 
 
 def by_step() -> tuple[Sweep, ...]:
-    walk: dict[str, Value] = {"steps": 20, "nuclear_norm": 0.447}
+    walk: MethodParameters = {"steps": 20, "nuclear_norm": 0.447}
     methods = (
         *on_lowrank(
             _with_label(DPALS, "DPALS", {"steps": 10}),

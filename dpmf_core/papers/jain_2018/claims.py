@@ -18,6 +18,7 @@ from dpmf_core.papers.methods import (
     FRANK_WOLFE_GRID,
     MEAN,
     Grid,
+    MethodParameters,
     alike,
     dpfw_as_printed,
     largest_row,
@@ -45,8 +46,8 @@ TRUE_NORM = 1 / 3
 TRUE_NORMS: Grid = {"nuclear_norm": (TRUE_NORM,)}
 RANK_ONE_GRID: Grid = {**TRUE_NORMS, "steps": (5, 20)}
 
-GROWING: dict[str, Value] = {"noise_schedule": "growing"}
-AS_PRINTED: dict[str, Value] = {**dpfw_as_printed().parameters, **GROWING}
+GROWING: MethodParameters = {"noise_schedule": "growing"}
+AS_PRINTED: MethodParameters = {**dpfw_as_printed().parameters, **GROWING}
 
 DPFW = dpfw_as_printed().model_copy(update={"parameters": AS_PRINTED})
 DPFW_EXACT = EXACT_DPFW.model_copy(update={"parameters": GROWING})
@@ -291,7 +292,7 @@ CLAIMS = (
 CINEMA = DataSpec(id="cinema", most_per_user=RATINGS_PER_USER)
 
 
-def _run(method: Method, parameters: dict[str, Value]) -> RunSpec:
+def _run(method: Method, parameters: MethodParameters) -> RunSpec:
     """One run at ε = 1 on the simulated cinema, which is on every machine."""
     budget = Budget(
         epsilon=1.0,

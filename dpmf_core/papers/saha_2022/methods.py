@@ -5,14 +5,15 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from dpmf_core.algorithms.private_nmf import SHARES
 from dpmf_core.data.catalogue import SampleEntry, catalogue
-from dpmf_core.papers.figures import Sweeps, first_present
+from dpmf_core.papers.figures import Sweeps, first_present, texts
+from dpmf_core.papers.methods import MethodParameters
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
 FRESH = tuple(range(10, 13))  # seeds by which no default was chosen
 # the source prints no step size: eta_W is ours; coefficients are solved for, so eta_H is not needed
-THEIRS: dict[str, Value] = {"start": "nndsvd", "basis_rate": 0.2}
+THEIRS: MethodParameters = {"start": "nndsvd", "basis_rate": 0.2}
 PRIVATE = "DP-NMF, source's noise"
 RANDOM = "DP-NMF, random start"
 PLAIN = "NMF"
@@ -28,12 +29,7 @@ DOCUMENTS = (
     "tdt2",
 )
 FACES = ("yaleb", "cbcl")
-# as the source prepares them; a tenth of the terms is drawn by our hash, not by its own draw
-PREPARATION = {
-    "guardian": {"most_words": 10_285},
-    "uci-news": {"most_words": 93},
-    "tdt2": {"drawn_words": 3677},
-}
+PREPARATION: dict[str, dict[str, int]] = texts(__package__)["preparation"]
 
 
 def parts_of(name: str) -> int:

@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from dpmf_core.data.splits import SplitSpec
-from dpmf_core.papers.figures import Preset, first_present
-from dpmf_core.papers.methods import alike
+from dpmf_core.papers.figures import Preset, first_present, texts
+from dpmf_core.papers.methods import MethodParameters, alike
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, LEAST_PAIRS
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
@@ -12,26 +12,8 @@ from dpmf_core.runs.sweep import Method, Sweep
 WEIGHTED = "Rated, weighted"
 RANDOM_ORDER = "Rated, random order"
 SLOPE_ONE = Method(algorithm="slope-one", label="Slope One")
-# section 4: 10 factors, penalty .1, rate .01, 200 iterations, 10 for a user's vector, user and item
-# biases, .005 and .05 as item rates of rated and new; the online rate of [15] is .01
-PUBLISHED: dict[str, Value] = {
-    "rank": 10,
-    "penalty": 0.1,
-    "rate": 0.01,
-    "steps": 200,
-    "user_passes": 10,
-    "item_biases": True,
-    "as_printed": True,
-}
-VARIANTS: dict[str, dict[str, Value]] = {
-    BASELINE: {"variant": "baseline"},
-    "Static": {"variant": "static"},
-    "Rated": {"variant": "rated", "item_rate": 0.005},
-    "New": {"variant": "new", "item_rate": 0.05},
-    "Online": {"variant": "online"},
-    WEIGHTED: {"variant": "rated", "rated_step": "shared", "item_rate": 0.05},
-    RANDOM_ORDER: {"variant": "rated", "item_rate": 0.005},
-}
+PUBLISHED: MethodParameters = texts(__package__)["settings"]
+VARIANTS: dict[str, MethodParameters] = texts(__package__)["variants"]
 EVALUATED = ("Static", "Rated", "New", "Online")
 TENTHS = tuple(tenth / 10 for tenth in range(10))
 STATIC_SHARE = 0.3  # of Fig. 2
