@@ -102,7 +102,12 @@ def leading_eigenpairs(M: Array, count: int, start: Array) -> tuple[Array, Array
     They are found by iteration from a vector `start` (m,), unless nearly all are wanted.
     """
     if count < len(M) - 1:
-        values, vectors = eigsh(M, k=count, which="LA", v0=start)
+        values, vectors = eigsh(
+            M,
+            k=count,
+            which="LA",
+            v0=start,
+        )
         return values, vectors
     return np.linalg.eigh(M)
 

@@ -96,6 +96,7 @@ class Statistic(ABC):
     def sensitivity(self) -> float:
         """The largest norm of one unit's contribution."""
 
+    # nothing is passed as `named`: for it types allow subclasses to name their shared values
     def empty(self, shape: Any, *shared: Any, **named: Any) -> Totals:
         """The sums over no units: float64 zeros, by default one for each item or feature."""
         return (
