@@ -19,7 +19,7 @@ from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.curator import Block, Held, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
-from dpmf_core.kernels.sparse_moments import add_second_moment, mirrored, second_moment
+from dpmf_core.kernels.sparse_moments import add_second_moment, mirrored
 from dpmf_core.privacy import Budget
 
 RowBound = Literal["2L", "L"]
@@ -136,13 +136,6 @@ class ItemRows:
         scaled_values *= unit_factors(norms)[users]
         indptr = np.searchsorted(users, np.arange(data.n_users + 1)).astype(np.int64)
         return cls(indptr, items, scaled_values, len(kept_items))
-
-    def moment(self) -> Array:
-        """sum_u a_u a_u^T, (n_kept, n_kept).
-
-        One user adds a matrix of Frobenius norm ||a||^2 <= 1.
-        """
-        return second_moment(self.indptr, self.items, self.values, self.n_items)
 
     def add_moment(self, upper: Array) -> None:
         """Add the moment's upper triangle to `upper` (n_kept, n_kept)."""

@@ -25,8 +25,6 @@ class Status(StrEnum):
 VALUE = "value of a rating"
 # the unit if the owner of each document or image is known: a person with all their rows
 PERSON = "person"
-# what other units are called in a sentence
-UNITS = ("user", "rating", "value", "sample", "document", "image", "unit")
 
 
 def neighbours(unit: str, relation: str) -> str:
