@@ -24,7 +24,7 @@ from dpmf_core.algorithms.parameters import LEAST, choice, parameter
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.curator import OpenCurator
-from dpmf_core.data.ratings import Ratings, Shape, rank_within_user
+from dpmf_core.data.ratings import Ratings, Shape, most_rated, rank_within_user
 
 # ratings per user and item above which factors alone also find the offsets
 PLENTY = 50.0
@@ -246,7 +246,7 @@ class ALS(Algorithm):
         counts = data.item_counts
         n_kept = max(1, math.ceil(self.frequent_fraction * data.n_items))
         kept_items = np.zeros(data.n_items, bool)
-        kept_items[np.argsort(-counts, kind="stable")[:n_kept]] = True
+        kept_items[most_rated(counts, n_kept)] = True
         entries = np.flatnonzero(kept_items[data.items])
         if self.ratings_per_user:
             few = data.only(kept_items[data.items])

@@ -40,7 +40,7 @@ from dpmf_core.algorithms.svd import capped_ratings, top_directions
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.hashing import draw_key
 from dpmf_core.curator import Curator, Held, grid_step, on_disjoint_groups
-from dpmf_core.data.ratings import Shape
+from dpmf_core.data.ratings import Shape, most_rated
 from dpmf_core.privacy import Budget
 
 BLOCK_BYTES = 64 << 20  # of Grams held together
@@ -182,7 +182,7 @@ class DPALS(DPALSPlan):
         """Ascending ids of the items that have factors: those with the largest noisy counts."""
         if counts is None:
             return np.arange(shape.n_items)
-        return np.sort(np.argsort(-counts, kind="stable")[: self._n_kept(shape)])
+        return np.sort(most_rated(counts, self._n_kept(shape)))
 
     def _item_ridge(self, counts: NoisyCounts | None, kept_items: Array) -> Array:
         ridge = self.regularisation * self.clip_norm**2 * np.ones(len(kept_items))

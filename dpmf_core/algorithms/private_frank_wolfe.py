@@ -26,7 +26,7 @@ from dpmf_core.algorithms.spectrum import leading_eigenpairs
 from dpmf_core.algorithms.svd import CappedCounts, capped_ratings
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Curator, Held, Statistic
-from dpmf_core.data.ratings import Shape
+from dpmf_core.data.ratings import Shape, most_rated
 from dpmf_core.privacy import Budget, Calibration, Event, sequence
 
 FAILURE = 0.01  # b of the source's slack
@@ -156,9 +156,7 @@ class DPFW(ProvenForUsers, FrankWolfe):
         for statistic in self._counts(shape):
             entries = curator.hold(capped_ratings, statistic.most, rng.sampling)
             counts = curator.release(statistic, entries)
-            kept_items = np.sort(
-                np.argsort(-counts, kind="stable")[: self._n_kept(shape)]
-            )
+            kept_items = np.sort(most_rated(counts, self._n_kept(shape)))
         return kept_items
 
     def _shares(self) -> Array:

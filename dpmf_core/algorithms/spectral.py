@@ -51,7 +51,7 @@ from dpmf_core.algorithms.spectrum import (
 )
 from dpmf_core.base.arrays import Array
 from dpmf_core.curator import Curator, Held, Statistic, grid_step
-from dpmf_core.data.ratings import Shape
+from dpmf_core.data.ratings import Shape, most_rated
 from dpmf_core.privacy import NOTHING, Budget, Event, Repeat, sequence
 
 # share of an iteration's mu^2 that finds the subspace; the rest measures it
@@ -395,7 +395,7 @@ class Spectral(ProvenForUsers):
                 )
             else:
                 most = items_that_pay(sizes, n_users, scale, q, self.taste, most)
-        return np.sort(np.argsort(-counts.values, kind="stable")[:most])
+        return np.sort(most_rated(counts.values, most))
 
     def _spectrum(self, curator: Curator, rows: Held, counts: Array) -> Spectrum:
         """The spectrum above the noise of the released moment, for kept items with these counts."""
@@ -413,9 +413,7 @@ class Spectral(ProvenForUsers):
             M = curator.release(SecondMoment(), rows, m)
             return spectrum(M, noise, min(self.rank, m), self.shrinkage)
         # the most counted tell most
-        column_ids = np.sort(
-            np.argsort(-counts, kind="stable")[: max(1, min(m, MOST_CELLS // m))]
-        )
+        column_ids = np.sort(most_rated(counts, max(1, min(m, MOST_CELLS // m))))
         products = self._products(curator.shape)
         scale = curator.scale(products)
         Y = column_space(
