@@ -77,11 +77,25 @@ def _films(key: str) -> tuple[int, ...]:
     return tuple(films)
 
 
-def _curves(part: LessonPart, table: pd.DataFrame) -> go.Figure:
-    """The lines that the part's text describes, over one column of a table."""
+def _draw_curves(
+    part: LessonPart, table: pd.DataFrame, mark: float | None = None
+) -> None:
+    """Draw the lines that the part's text describes, over one column of a table.
+
+    Parameters
+    ----------
+    mark
+        Where a vertical line stands.
+    """
     about = part.figure
-    lines = part.figure["lines"]
-    fig = charts.figure(about["x"], about["y"], height=320)
+    lines = about["lines"]
+    fig = charts.figure(
+        about["x"],
+        about["y"],
+        320,
+        about.get("xaxis", {}),
+        about.get("yaxis", {}),
+    )
     for line in lines:
         fig.add_scatter(
             x=table[about["axis"]],
@@ -96,11 +110,9 @@ def _curves(part: LessonPart, table: pd.DataFrame) -> go.Figure:
                 "dash": line.get("dash"),
             },
         )
-    return fig
-
-
-def _mark(fig: go.Figure, x: float) -> None:
-    fig.add_vline(x=x, line={"color": colours.ink(), "dash": "dash"})
+    if mark is not None:
+        fig.add_vline(x=mark, line={"color": colours.ink(), "dash": "dash"})
+    _show(part, fig, table)
 
 
 def _show(part: LessonPart, fig: go.Figure, table: pd.DataFrame) -> None:
@@ -114,7 +126,7 @@ def linking(part: LessonPart) -> Values:
     left, right = st.columns(2)
     off = left.segmented_control(
         "How precisely the day is known",
-        list(EXACTNESS),
+        EXACTNESS,
         default=3,
         required=True,
         key="learn.exactness",
@@ -123,16 +135,13 @@ def linking(part: LessonPart) -> Values:
     count = right.slider("Known films", 1, MOST_FILMS, 2, key="learn.known")
     shares = linkage.share_named(MOST_FILMS, off)
     table = pd.DataFrame({"films": range(1, MOST_FILMS + 1), "share": shares})
-    fig = _curves(part, table)
-    _mark(fig, count)
-    fig.update_yaxes(range=[-0.05, 1.08], tickformat=".0%")
-    _show(part, fig, table)
+    _draw_curves(part, table, count)
     name, person = linkage.first_found(2, 3)
     days = linkage.published_days()[person]
     reviews = linkage.reviews_of_targets(2, 3)[person]
     rows = [(str(film + 1), str(day), str(days[film])) for film, day in reviews]
     columns = ["film", f"the day, as {name} wrote it", f"the day in row {person + 1}"]
-    safe_text.words_table(pd.DataFrame(rows, columns=columns))
+    safe_text.words_table(rows, columns)
     return {
         "count": count,
         "exactness": EXACTNESS[off],
@@ -161,13 +170,11 @@ def _difference(
         (False, "you did not", "grey"),
     ):
         rows = table[table["seen"] == is_seen]
-        height = rows["difference"]
-        colour = colours.of(tint)
         fig.add_bar(
             x=rows["film"],
-            y=height,
+            y=rows["difference"],
             name=label,
-            marker_color=colour,
+            marker_color=colours.of(tint),
         )
     fig.update_xaxes(dtick=1)
     _show(part, fig, table)
@@ -184,21 +191,17 @@ def noisy_sums(part: LessonPart) -> Values:
     noise = membership.noise_of(epsilon)
     draws = int(st.session_state.get("learn.draws", 0))
     _difference(part, films, noise, draws)
-    update = st.session_state.update
-    more = {"learn.draws": draws + 1}
     st.button(
         "Draw the noise again",
         key="learn.again",
-        on_click=update,
-        args=(more,),
+        on_click=st.session_state.update,
+        args=({"learn.draws": draws + 1},),
     )
-    yours = membership.best_attack(epsilon, len(films))
-    best = membership.best_attack(epsilon)
     return {
         "noise": noise,
-        "epsilon": budget_text(epsilon),
-        "yours": 100 * yours,
-        "best": 100 * best,
+        "epsilon": epsilon,
+        "yours": 100 * membership.best_attack(epsilon, len(films)),
+        "best": 100 * membership.best_attack(epsilon),
     }
 
 
@@ -208,8 +211,8 @@ def noisy_sums(part: LessonPart) -> Values:
 def neighbours(part: LessonPart) -> Values:
     epsilon = _epsilon("neighbours")
     table, noise = demonstrations.two_answers(epsilon)
-    _show(part, _curves(part, table), table)
-    return {"noise": noise, "epsilon": budget_text(epsilon)}
+    _draw_curves(part, table)
+    return {"noise": noise, "epsilon": epsilon}
 
 
 def group(part: LessonPart) -> Values:
@@ -218,13 +221,10 @@ def group(part: LessonPart) -> Values:
     table = pd.DataFrame(
         {"photographs": epsilons.keys(), "epsilon": epsilons.values(), "one": epsilon}
     )
-    fig = _curves(part, table)
-    fig.update_xaxes(type="log", tickvals=list(epsilons))
-    fig.update_yaxes(type="log", dtick=1)
-    _show(part, fig, table)
+    _draw_curves(part, table)
     few = epsilon_text(epsilons[8])
     many = epsilon_text(epsilons[64])
-    return {"epsilon": budget_text(epsilon), "of_8": few, "of_64": many}
+    return {"epsilon": epsilon, "of_8": few, "of_64": many}
 
 
 def joint(_part: LessonPart) -> Values:
@@ -237,10 +237,8 @@ def attacker(part: LessonPart) -> Values:
     left, right = st.columns(2, gap="large")
     table = demonstrations.beliefs(epsilon)
     table["unmoved"] = table["before"]
-    fig = _curves(part, table)
-    fig.update_layout(xaxis_tickformat=".0%", yaxis_tickformat=".0%")
     with left:
-        _show(part, fig, table)
+        _draw_curves(part, table)
     with right:
         curve = demonstrations.best_attacks(epsilon)
         charts.show(
@@ -269,10 +267,7 @@ def response(part: LessonPart) -> Values:
     people = _people(right, "People asked", 1_000, "learn.people")
     table = demonstrations.survey(SHARE, people, truth)
     table = table[table["chance"] > table["chance"].max() * 1e-4]
-    fig = _curves(part, table)
-    _mark(fig, SHARE)
-    fig.update_layout(xaxis_tickformat=".0%")
-    _show(part, fig, table)
+    _draw_curves(part, table, SHARE)
     epsilon = epsilon_text(demonstrations.response_epsilon(truth))
     error = 100 * demonstrations.response_error(people, truth)
     return {"truth": truth, "epsilon": epsilon, "people": people, "error": error}
@@ -288,28 +283,29 @@ def local(part: LessonPart) -> Values:
         for count in (10, 30, *PEOPLE)
     ]
     table = pd.DataFrame(rows, columns=["people", "central", "local"])
-    fig = _curves(part, table)
-    fig.update_xaxes(type="log", tickvals=[10, 100, 1_000, 10_000])
-    fig.update_yaxes(type="log", dtick=1)
-    _show(part, fig, table)
+    _draw_curves(part, table)
     central, own = (error(people, epsilon) for error in errors)
-    values = {"people": people, "central": central, "own": own, "times": own / central}
-    return values | {"epsilon": budget_text(epsilon)}
+    return {
+        "people": people,
+        "central": central,
+        "own": own,
+        "times": own / central,
+        "epsilon": epsilon,
+    }
 
 
 def blocks(_part: LessonPart) -> Values:
     epsilon = _epsilon("blocks")
-    of_20, of_2000 = (
-        epsilon_text(demonstrations.part_epsilon(epsilon, n)) for n in (20, 2_000)
+    links.to(
+        "compare",
+        "Measure what it costs to trust no one",
+        {"dataset": SMALL, "methods": "private-bias,local-bias,user-mean"},
     )
-    half = epsilon_text(demonstrations.epsilon_without(epsilon, 0.5))
-    methods = {"dataset": SMALL, "methods": "private-bias,local-bias,user-mean"}
-    links.to("compare", "Measure what it costs to trust no one", methods)
     return {
-        "epsilon": budget_text(epsilon),
-        "of_20": of_20,
-        "of_2000": of_2000,
-        "half": half,
+        "epsilon": epsilon,
+        "of_20": epsilon_text(demonstrations.part_epsilon(epsilon, 20)),
+        "of_2000": epsilon_text(demonstrations.part_epsilon(epsilon, 2_000)),
+        "half": epsilon_text(demonstrations.epsilon_without(epsilon, 0.5)),
     }
 
 
@@ -320,18 +316,14 @@ def clipping(part: LessonPart) -> Values:
     )
     table = demonstrations.clipping_errors(open_ratings(DataSpec(id=SMALL)))
     at = table.iloc[int((table["norm"] - clip_norm).abs().argmin())]
-    fig = _curves(part, table)
-    _mark(fig, at["norm"])
-    fig.update_xaxes(type="log", tickvals=[0.5, 1, 2, 5, 10, 20, 30])
-    _show(part, fig, table)
+    _draw_curves(part, table, at["norm"])
     return {"clip_norm": clip_norm, **at}
 
 
 def composition(part: LessonPart) -> Values:
     steps = st.slider("Steps, each of ε = 0.5", 2, 100, 10, key="learn.steps")
     totals = demonstrations.totals(0.5, steps)
-    table = totals.reset_index()
-    _show(part, _curves(part, table), table)
+    _draw_curves(part, totals.reset_index())
     exact, plain_sum = map(float, totals.loc[steps])
     return {"steps": steps, "exact": epsilon_text(exact), "sum": plain_sum}
 
@@ -340,7 +332,7 @@ def postprocessing(part: LessonPart) -> Values:
     epsilon = _epsilon("after", 0.2)
     steps = st.pills(
         "Afterwards",
-        list(STEPS),
+        STEPS,
         selection_mode="multi",
         default=["nonnegative"],
         key="learn.after.steps",
@@ -348,39 +340,41 @@ def postprocessing(part: LessonPart) -> Values:
     )
     noisy = demonstrations.noisy_counts(epsilon)
     after = demonstrations.processed(noisy, frozenset(steps))
-    columns = {
-        "true": demonstrations.STARS,
-        "published": noisy[0],
-        "afterwards": after[0],
-    }
-    table = pd.DataFrame({"stars": range(1, 6), **columns})
+    table = pd.DataFrame(
+        {
+            "stars": range(1, 6),
+            "true": demonstrations.STARS,
+            "published": noisy[0],
+            "afterwards": after[0],
+        }
+    )
     fig = charts.figure("stars", "people", height=300)
     for bars in part.figure["lines"]:
-        tint = colours.of(bars["colour"])
-        y = table[bars["column"]]
         fig.add_bar(
             x=table["stars"],
-            y=y,
+            y=table[bars["column"]],
             name=bars["name"],
-            marker_color=tint,
+            marker_color=colours.of(bars["colour"]),
         )
     _show(part, fig, table)
-    off, before = map(demonstrations.count_error, (after, noisy))
-    return {"off": off, "before": before, "epsilon": budget_text(epsilon)}
+    return {
+        "off": demonstrations.count_error(after),
+        "before": demonstrations.count_error(noisy),
+        "epsilon": epsilon,
+    }
 
 
 def price(_part: LessonPart) -> Values | None:
     epsilon = _epsilon("price", 2.0)
-    data = {"id": SMALL}
-    budget = {"epsilon": epsilon, "delta": demonstrations.DELTA}
+    private = RunSpec.parse(
+        data={"id": SMALL},
+        algorithm="dpals",
+        budget={"epsilon": epsilon, "delta": demonstrations.DELTA},
+    )
     specs = {
-        "private": RunSpec.parse(
-            data=data,
-            algorithm="dpals",
-            budget=budget,
-        ),
-        "not private": RunSpec.parse(data=data, algorithm="als").canonical(),
-        "own mean": RunSpec.parse(data=data, algorithm="user-mean").canonical(),
+        "private": private,
+        "not private": private.on("als").canonical(),
+        "own mean": private.on("user-mean").canonical(),
     }
     runs = ask("learn.runs", specs)
     if len(runs) < len(specs):
@@ -389,7 +383,7 @@ def price(_part: LessonPart) -> Values | None:
     payers.draw_payers("learn.price", draws, leaves=True)
     errors = {name: run.record.metric("rmse") for name, run in runs.items()}
     finding = payers.finding(draws, "private", "not private")[1]
-    return {"epsilon": budget_text(epsilon), "finding": finding, **errors}
+    return {"epsilon": epsilon, "finding": finding, **errors}
 
 
 DEMONSTRATIONS: dict[str, Callable[[LessonPart], Values | None]] = {
