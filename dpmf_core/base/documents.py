@@ -1,12 +1,14 @@
 """Documents from the templates in `dpmf_core/base/templates`.
 
 The ending of a template's name decides how values are written into it, so that other people's text
-is never markup or code: escaped in HTML and Markdown, quoted in YAML, a literal in Python.
+is never markup or code: escaped in HTML and Markdown, quoted in YAML and Graphviz, a literal in
+Python.
 """
 
 import json
 import math
 import re
+import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
 MARKDOWN_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_[]<>#|"})
 CELL = re.compile(r"^# %%( \[markdown\])?\n", re.M)
+LETTERS = 16  # in a row of a diagram's words
 CODE: dict[str, Any] = {"cell_type": "code", "execution_count": None, "outputs": []}
 
 
@@ -45,7 +48,15 @@ def _yaml(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
+def _dot(value: object) -> str:
+    """A label of Graphviz, in short rows."""
+    rows = textwrap.wrap(plain(value), LETTERS, break_long_words=False)
+    escaped = "\\n".join(rows).replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 WRITERS: dict[str, Callable[[object], str]] = {
+    "dot": _dot,
     "md": lambda value: " ".join(plain(value).split()).translate(MARKDOWN_MARKS),
     "yaml": _yaml,
     "notebook": repr,
@@ -80,7 +91,8 @@ def render(template: str, **values: Any) -> str:
     Parameters
     ----------
     template
-        Its name in `dpmf_core/base/templates`; the ending is html, svg, md, yaml or notebook.
+        Its name in `dpmf_core/base/templates`; the ending is html, svg, dot, md, yaml or
+        notebook.
     values
         The template's variables.
 

@@ -14,11 +14,10 @@ from dpmf_core.papers.clauses import Clause, ClauseVerdict, MissingResult, Resul
 from dpmf_core.papers.compared_figures import clauses_of
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
-from dpmf_core.runs.record import Run, RunRecord, value_of
+from dpmf_core.runs.record import RunRecord, Runs, value_of
 from dpmf_core.runs.specification import DataSpec, RunSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 
-Runs = Mapping[str, Run]
 Sweeps = Callable[[], Iterable[Sweep]]
 Measure = Callable[[Sequence[Point], Runs, str], list[Measured]]
 # ..., its grid and value
@@ -91,20 +90,13 @@ class Verdict:
     @property
     def words(self) -> str:
         """The verdict in one paragraph."""
-        true_clauses = [clause for clause in self.clauses if clause.holds]
-        false_clauses = [clause for clause in self.clauses if not clause.holds]
+        parts = []
         if self.outcome is not Outcome.NOTHING_CLAIMED:
-            parts = [f"{self.outcome}."]
-        else:
-            parts = []
-        parts += [
-            f"It does not hold that {clause.words}: {clause.figures}."
-            for clause in false_clauses
-        ]
-        parts += [
-            f"It holds that {clause.words}: {clause.figures}."
-            for clause in true_clauses
-        ]
+            parts.append(f"{self.outcome}.")
+        # those that do not hold come first
+        for clause in sorted(self.clauses, key=lambda clause: clause.holds):
+            verb = "holds" if clause.holds else "does not hold"
+            parts.append(f"It {verb} that {clause.words}: {clause.figures}.")
         parts.append(self.remark)
         if self.on:
             parts.append(f"Measured on {self.on}.")
@@ -212,7 +204,7 @@ class Figure:
     source: str = ""
     words: str = ""
     sweeps: Sweeps = tuple
-    compute: Callable[[], list[Measured]] | None = None
+    compute: Callable[[], list[Measured]] = list
     computed_on: Callable[[], DataSpec] | None = None
     axis: str = "epsilon"
     metric: str = "rmse"
@@ -221,7 +213,7 @@ class Figure:
     marks: tuple[Mark, ...] = ()
     source_data: str = ""
     source_ids: tuple[str, ...] = ()
-    remark: Callable[[Results], str] | None = None
+    remark: Callable[[Results], str] = lambda results: ""
     limits: str = ""
     by_data: bool = False
 
@@ -287,8 +279,7 @@ class Figure:
 
     def results(self, points: Sequence[Point], runs: Runs) -> list[Measured]:
         """The figure's results, from its runs and its computation."""
-        extra_results = self.compute() if self.compute else []
-        return self.measure(points, runs, self.metric) + extra_results
+        return self.measure(points, runs, self.metric) + self.compute()
 
     def _data(self) -> list[DataSpec]:
         computed_on = [self.computed_on()] if self.computed_on else []
@@ -332,16 +323,12 @@ class Figure:
             What replaced the source's data in stored results.
         """
         if stands_in is None:
-            other_data = self.stands_in()
-        else:
-            other_data = stands_in
-        return " ".join(filter(None, (other_data, self.limits)))
+            stands_in = self.stands_in()
+        return " ".join(filter(None, (stands_in, self.limits)))
 
     def judge(self, results: Results, obstacle: str = "") -> Verdict:
         """The verdict. `obstacle` says why results cannot test the source, if they cannot."""
-        return Verdict(
-            Outcome.NOTHING_CLAIMED, remark=self.remark(results) if self.remark else ""
-        )
+        return Verdict(Outcome.NOTHING_CLAIMED, remark=self.remark(results))
 
 
 def _as_published(sweeps: Sweeps) -> tuple[Sweep, ...]:
@@ -400,7 +387,7 @@ class Claim(Figure):
         return Verdict(
             outcome,
             verdicts,
-            remark=self.remark(results) if self.remark else "",
+            remark=self.remark(results),
             obstacle=obstacle,
         )
 

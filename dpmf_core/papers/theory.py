@@ -22,10 +22,11 @@ from dpmf_core.papers.clauses import (
     judged,
     place_along,
 )
-from dpmf_core.papers.figures import Claim, Runs, Sweeps, as_published
+from dpmf_core.papers.figures import Claim, Sweeps, as_published
 from dpmf_core.papers.methods import on_lowrank
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.record import Runs
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
 
@@ -295,7 +296,7 @@ def bound_claims(
     method: Method,
     steps: Steps,
     *,
-    remark: Callable[[Results], str] | None = None,
+    remark: Callable[[Results], str] = lambda results: "",
     words: str = "",
     limits: str = "",
     left_open: str = "",

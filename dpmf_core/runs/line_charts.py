@@ -61,26 +61,19 @@ def line_chart(
     heights = _apart(
         {name: frame.down(line[-1][1]) + 4 for name, line in lines.items()}
     )
-    polylines: list[dict[str, Any]] = []
-    for number, (name, line) in enumerate(lines.items()):
-        tint = TINTS[number % len(TINTS)]
-        width = 2.5
-        if best is not None:
-            if name == best:
-                tint = TINTS[0]
-                width = 4
-            else:
-                tint = PALE
-                width = 1.2
-        dash = DASHES[(dashes or {}).get(name, "solid")]
-        at = f"{heights[name]:.1f}"
-        look = {"tint": tint, "width": width, "dashes": dash}
-        polylines.append(
-            {"name": name, "name_y": at, "points": frame.place(line), **look}
-        )
+    polylines = [
+        {
+            "name": name,
+            "name_y": f"{heights[name]:.1f}",
+            "points": frame.place(line),
+            "dashes": DASHES[(dashes or {}).get(name, "solid")],
+            **_stroke(number, name, best),
+        }
+        for number, (name, line) in enumerate(lines.items())
+    ]
     if dot:
-        look = {"tint": TINTS[0], "width": 14, "dashes": "none"}
-        polylines.append({"name": "", "points": frame.place([dot]), **look})
+        mark = {"name": "", "points": frame.place([dot]), "dashes": "none"}
+        polylines.append({**mark, "tint": TINTS[0], "width": 14})
     return render(
         "chart.svg",
         title=title,
@@ -92,6 +85,15 @@ def line_chart(
             ((WIDTH - RIGHT + LEFT) / 2, HEIGHT - 2, "middle", across),
         ],
     )
+
+
+def _stroke(number: int, name: str, best: str | None) -> dict[str, Any]:
+    """The colour and the width of a line. The best one stands out, if there is one."""
+    if best is None:
+        return {"tint": TINTS[number % len(TINTS)], "width": 2.5}
+    if name == best:
+        return {"tint": TINTS[0], "width": 4}
+    return {"tint": PALE, "width": 1.2}
 
 
 @dataclass(frozen=True)

@@ -325,6 +325,9 @@ class Run:
         return self.record.export()
 
 
+Runs = Mapping[str, Run]  # by name, or by `Point.key`
+
+
 def summarise(record: RunRecord) -> Summary:
     """Summarise a run in one line of a list.
 

@@ -10,11 +10,11 @@ from dpmf_core.evaluation.evaluations import BUSY
 from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.papers.balu_2016 import protocol, statements
 from dpmf_core.papers.balu_2016.protocol import HASHING, SKETCH, TOP_USERS
-from dpmf_core.papers.figures import Claim, Runs, grouped
+from dpmf_core.papers.figures import Claim, grouped
 from dpmf_core.runs.data_access import open_split
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Run, Runs
 
 
 def _divergences(points: Sequence[Point], runs: Runs, metric: str) -> list[Measured]:

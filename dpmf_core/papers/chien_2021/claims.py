@@ -12,7 +12,7 @@ from dpmf_core.data.popularity_skew import shares
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.chien_2021 import sweeps as runs
 from dpmf_core.papers.chien_2021.sweeps import AS_PRINTED, PRINTED
-from dpmf_core.papers.figures import Claim, Preset, Runs, by_step, every_draw, tuned
+from dpmf_core.papers.figures import Claim, Preset, by_step, every_draw, tuned
 from dpmf_core.papers.methods import (
     ALS,
     EXACT,
@@ -27,6 +27,7 @@ from dpmf_core.papers.methods import (
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.data_access import open_ratings
 from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.record import Runs
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
 

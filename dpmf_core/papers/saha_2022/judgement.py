@@ -14,12 +14,12 @@ from dpmf_core.papers.clauses import (
     between,
 )
 from dpmf_core.papers.compared_figures import MeasuredFigure
-from dpmf_core.papers.figures import Measure, Runs
+from dpmf_core.papers.figures import Measure
 from dpmf_core.papers.saha_2022.methods import DOCUMENTS, FACES, PLAIN, PRIVATE, RANDOM
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.inspection import basis, image_size
 from dpmf_core.runs.measurements import Measured, Point
-from dpmf_core.runs.record import Run, value_of
+from dpmf_core.runs.record import Run, Runs, value_of
 
 REST = 0.01  # of a curve's fall, at which it counts as having come down
 

@@ -16,12 +16,13 @@ from dpmf_core.data.ratings import Ratings
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.clauses import Results, judged
 from dpmf_core.papers.compared_figures import MeasuredFigure
-from dpmf_core.papers.figures import Claim, Runs, first_present
+from dpmf_core.papers.figures import Claim, first_present
 from dpmf_core.papers.saha_2022 import methods
 from dpmf_core.papers.saha_2022.departures import with_departures
 from dpmf_core.papers.saha_2022.methods import FRESH, PRIVATE
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
+from dpmf_core.runs.record import Runs
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from dpmf_core.evaluation.metrics import rmse
 from dpmf_core.papers.clauses import MissingResult, Results, line, of_label
-from dpmf_core.papers.figures import Runs, grouped
+from dpmf_core.papers.figures import grouped
 from dpmf_core.runs.data_access import open_ratings, open_split
 from dpmf_core.runs.measurements import Measured, Point
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Run, Runs
 
 BASELINE = "Baseline"
 LEAST_PAIRS = 8  # with fewer a two-sided signed rank test cannot reach .01
