@@ -255,8 +255,10 @@ def _draw_growth(table: pd.DataFrame) -> None:
     once = table["epsilon"].iloc[0]
     last = int(times.iloc[-1])
     total = epsilon_text(table["epsilon"].iloc[-1])
-    heading = f"Repeated {last} times: ε = {total}, not {epsilon_text(last * once)}"
-    st.subheader(heading, anchor=False)
+    st.subheader(
+        f"Repeated {last} times: ε = {total}, not {epsilon_text(last * once)}",
+        anchor=False,
+    )
     fig = charts.figure(
         "repetitions of the ledger",
         "total ε",
@@ -278,9 +280,14 @@ def _draw_growth(table: pd.DataFrame) -> None:
         name="sum of ε",
         line=_dashed_line(),
     )
-    alt = "Total epsilon as the ledger is repeated."
-    words = "The gap between the lines is what exact composition saves."
-    charts.show(fig, "accountant.growth", alt, table, leaves=True, caption=words)
+    charts.show(
+        fig,
+        "accountant.growth",
+        "Total epsilon as the ledger is repeated.",
+        table,
+        leaves=True,
+        caption="The gap between the lines is what exact composition saves.",
+    )
 
 
 def _draw_curve(curve: pd.DataFrame, delta: float) -> None:
@@ -295,9 +302,14 @@ def _draw_curve(curve: pd.DataFrame, delta: float) -> None:
         line=_exact_line(),
     )
     charts.level(fig, delta, f"δ = {delta_text(delta)}", _dashed_line())
-    alt = "Delta as a function of epsilon."
-    words = "The curve meets the dashed line at the ε in the title."
-    charts.show(fig, "accountant.delta", alt, curve, leaves=True, caption=words)
+    charts.show(
+        fig,
+        "accountant.delta",
+        "Delta as a function of epsilon.",
+        curve,
+        leaves=True,
+        caption="The curve meets the dashed line at the ε in the title.",
+    )
 
 
 def _exact_line() -> dict[str, str]:

@@ -36,15 +36,11 @@ def draw_heading(text: str) -> None:
 
 def _private_entries() -> list[Any]:
     """The private data sets of this session: its uploads, and the chosen one."""
-    entries = {
-        entry.id: entry for entry in st.session_state.get(data_sets.OWN, {}).values()
-    }
-    first_entry = sidebar.choice().entry
-    if first_entry.public:
-        return list(entries.values())
+    chosen = sidebar.choice().entry
+    if chosen.public:
+        return list(data_sets.own().values())
     # an imported data set is not an upload, so it may be chosen without being among them
-    others = [entry for entry in entries.values() if entry.id != first_entry.id]
-    return [first_entry, *others]
+    return list(({chosen.id: chosen} | data_sets.own()).values())
 
 
 def _draw_accounts(entries: list[Any]) -> None:
@@ -56,6 +52,4 @@ def _draw_accounts(entries: list[Any]) -> None:
     )
     for entry in entries:
         key = f"account.{data_sets.name_in_keys(entry.id)}"
-        account_summary.panel(
-            entry.id, key, entry.shape().n_units, title=str(entry.title)
-        )
+        account_summary.panel(entry, key, is_unfolded=True)

@@ -5,7 +5,6 @@ import functools
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dpmf_core import algorithms
 from dpmf_core.privacy import Repeat
 from dpmf_core.privacy.formatting import budget_text, delta_text
 from dpmf_core.privacy.odometer import Charge
@@ -76,9 +75,9 @@ def _share_words(choice: SidebarChoice, spec: RunSpec, each: float) -> tuple[str
     not say what is kept: a plan may not rest on errors on raw rows.
     """
     if not choice.entry.public:
-        return PRIVATE, algorithms.find(choice.algorithm).title
+        return PRIVATE, choice.title
     judgement = epsilon_grid.read(spec, choice.shape, also=(each,)).by("rmse")
-    title = algorithms.find(choice.algorithm).title
+    title = choice.title
     line = judgement.line(title)
     if choice.is_best and judgement.best_line:
         line = judgement.best_line
@@ -118,8 +117,7 @@ def _ask() -> tuple[int, int, float]:
     left.number_input("Models a year", 1, MOST_MODELS, **bind(models.key))
     years = VALUES["years"]
     middle.number_input("Years", 1, MOST_YEARS, **bind(years.key))
-    key = VALUES["total"].key
-    total = number_within(right.container(), "Total ε", key, *TOTALS)
+    total = number_within(right.container(), "Total ε", VALUES["total"].key, *TOTALS)
     write_to_address(VALUES.values())
     return int(models.value), int(years.value), total
 

@@ -3,7 +3,6 @@
 Epsilon is shown at the end, with the best score that any player can reach.
 """
 
-import operator
 import secrets
 from dataclasses import dataclass, field
 
@@ -51,8 +50,8 @@ class Game:
     @property
     def score(self) -> int:
         """The number of rounds that the player won."""
-        answers = [played_round.answer for played_round in self.rounds]
-        return sum(map(operator.eq, answers, self.guesses))
+        both = zip(self.rounds, self.guesses, strict=True)
+        return sum(played_round.answer == guess for played_round, guess in both)
 
     @property
     def best_score(self) -> int:
@@ -137,8 +136,13 @@ def _draw_suspect(this_round: Round, suspect: int) -> None:
     )
     fig.update_xaxes(dtick=1)
     films = ", ".join(str(film) for film in table["film"][has_seen])
-    alt = f"What is left of each film's sum. {NAMES[suspect]} saw the films {films}."
-    charts.show(fig, f"audit.suspect.{suspect}", alt, table, leaves=True)
+    charts.show(
+        fig,
+        f"audit.suspect.{suspect}",
+        f"What is left of each film's sum. {NAMES[suspect]} saw the films {films}.",
+        table,
+        leaves=True,
+    )
 
 
 def _guess(number: int, guess: int) -> None:

@@ -174,8 +174,8 @@ def _select(
     PageValue(key, name, first, one_of(titles)).start()
     option = place.selectbox(
         label,
-        list(titles),
-        **bind(key, list(titles)),
+        titles,
+        **bind(key, titles),
         format_func=titles.__getitem__,
         disabled=disabled,
     )
@@ -267,8 +267,14 @@ def draw_bars(audit: Audit) -> None:
         cliponaxis=False,
         hoverinfo="skip",
     )
-    alt = f"Promised and shown ε: promised {promise}; the attack shows {finding}."
-    charts.show(fig, "audit.bars", alt, table, leaves=True, caption=caption)
+    charts.show(
+        fig,
+        "audit.bars",
+        f"Promised and shown ε: promised {promise}; the attack shows {finding}.",
+        table,
+        leaves=True,
+        caption=caption,
+    )
 
 
 def promise_of(audit: Audit) -> tuple[float | None, str, str]:
@@ -354,7 +360,7 @@ def draw_view() -> str:
     first = "measure" if "attack" in st.query_params else "play"
     return st.segmented_control(
         "View",
-        list(VIEWS),
+        VIEWS,
         default=first,
         required=True,
         format_func=VIEWS.__getitem__,
@@ -393,7 +399,7 @@ def draw_result(audit: Audit, is_secret: bool) -> None:
     """Draw the figures of an audit, below its finding."""
     draw_bars(audit)
     rows = [(line.words, line.name, line.meaning) for line in audit.figures]
-    safe_text.words_table(pd.DataFrame(rows, columns=["ε", "by", "meaning"]))
+    safe_text.words_table(rows, ["ε", "by", "meaning"])
     left, right = st.columns([3, 2], gap="large")
     with left:
         draw_error_rates(audit)

@@ -7,8 +7,6 @@ import plotly.graph_objects as go
 import streamlit as st
 
 from dpmf_core.privacy.formatting import budget_text
-from dpmf_core.runs import conclusions
-from dpmf_core.runs.conclusions import Reference
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer
@@ -17,52 +15,39 @@ from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
-from pages.kit.controls.session_widgets import segments
-from pages.kit.figures import charts, colours
+from pages.kit.controls.session_widgets import SHARE, ask_of_shares
+from pages.kit.figures import charts, colours, sweep_charts
 from pages.kit.running.runs import note_shipped
 
-# what the figure shows
-SHARE = "share"
-FIGURE = "metric"
-SCALE = "choose.scale"  # in the session: one of these
+SCALE = "choose.scale"  # in the session: what the figure shows
 
 
-def front(answer: Answer, scale: str) -> go.Figure:
+def front(answer: Answer, *, of_shares: bool) -> go.Figure:
     """Every candidate at every epsilon; the answer's line is thick, with its interval.
 
     Parameters
     ----------
     answer
         The answer.
-    scale
-        SHARE or FIGURE.
+    of_shares
+        Whether the figure shows the share kept, and not the metric.
     """
     best = answer.best
     judgement = answer.judgement
     title = answer.metric.label
     labels = dict.fromkeys(one.label for one in judgement.ranked)
     lines = [judgement.line(label) for label in labels]
-    references = conclusions.reference_lines(judgement, best)
     hover = "%{y:.3f}"
-    is_up = bool(answer.metric.larger_is_better)
-    if scale == SHARE:
+    if of_shares:
         title = "Share kept"
         lines = [judgement.shares_along(line) for line in lines]
-        references = conclusions.share_lines(judgement, best)
         hover = "%{y:.0%}"
-        is_up = True
     fig = _figure_by_epsilon(title, answer.question.epsilons)
-    if scale == SHARE:
-        fig.update_yaxes(
-            tickformat=".0%", autorangeoptions={"clipmin": charts.LOWEST_SHARE}
-        )
+    if of_shares:
+        fig.update_yaxes(tickformat=".0%")
     for line in lines:
         _draw_line(fig, line, best, hover)
-    colour = colours.of(best.algorithm) if best else ""
-    for end in references:
-        charts.reference_line(
-            fig, end, colour, above=is_up != (end.reference is Reference.FLOOR)
-        )
+    sweep_charts.add_ends(fig, judgement, best, of_shares=of_shares)
     return fig
 
 
@@ -129,21 +114,20 @@ def draw_figure(finding: Finding) -> None:
 
 def _draw_front(finding: PublicFinding) -> None:
     answer = finding.answer
-    scale = FIGURE
+    of_shares = False
     if answer.judgement.is_sharing_worth:
-        scale = _scale(answer)
+        st.session_state.setdefault(SCALE, SHARE)
+        of_shares = ask_of_shares(answer.metric.label, SCALE)
     caption = (
         f"The ring marks the answer. For {finding.question.whom}: medians over draws of split and"
         " noise, with 95% intervals for the answer's method."
     )
     numbers = {"ε": float, answer.metric.title: float, "draws": int}
-    table = pd.DataFrame(answer.rows, columns=answer.columns).astype(numbers)
-    headline = finding.headline
     charts.show(
-        front(answer, scale),
+        front(answer, of_shares=of_shares),
         "choose.front",
-        headline,
-        table,
+        finding.headline,
+        pd.DataFrame(answer.rows, columns=answer.columns).astype(numbers),
         leaves=True,
         caption=caption,
     )
@@ -211,10 +195,3 @@ def _draw_steps(fig: go.Figure, steps: Sequence[AnswerStep]) -> None:
         marker={"size": 9},
         hovertemplate="measured<br>ε = %{x:g}: %{y:.3f}<extra></extra>",
     )
-
-
-def _scale(answer: Answer) -> str:
-    """Ask whether the figure shows the share kept or the metric."""
-    options = {SHARE: "Share kept", FIGURE: answer.metric.label}
-    st.session_state.setdefault(SCALE, SHARE)
-    return str(segments("Scale", options, SCALE))

@@ -15,7 +15,6 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs import data_access
 from dpmf_core.runs.commands import fit_command
-from dpmf_core.runs.planning import charges_of
 from dpmf_core.runs.publishing import saving
 from dpmf_core.runs.record import ItemNames, Run
 from dpmf_core.runs.specification import RunSpec
@@ -71,8 +70,8 @@ class Export:
 
     @property
     def label(self) -> str:
-        assert self.run.budget is not None
-        return f"{self.run.kind.title} at ε = {budget_text(self.run.budget.epsilon)}"
+        epsilon = self.run.require_budget().epsilon
+        return f"{self.run.kind.title} at ε = {budget_text(epsilon)}"
 
     @property
     def command(self) -> str:
@@ -110,8 +109,7 @@ def _of_tune(entry: Any) -> Export | None:
     data_id, method = st.session_state.get(FROM_TUNE, ("", ""))
     if data_id != entry.id:
         return None
-    forms.read_address(method)
-    parameters = forms.set_parameters(method)
+    parameters = forms.of_address(method)
     # before another method reads the address
     forms.write_to_address(method, parameters)
     choice = replace(sidebar.choice(), algorithm=method, is_best=False)
@@ -182,8 +180,8 @@ def _draw_nothing(is_asked: bool) -> None:
         "Ask which method suits your data, or choose a method and its parameters in Tune."
     )
     with st.container(horizontal=True):
-        links.to("choose", label, {})
-        links.to("tune", "Tune a method", {})
+        links.to("choose", label)
+        links.to("tune", "Tune a method")
 
 
 def _draw_choice(exports: dict[str, Export]) -> str:
@@ -194,7 +192,7 @@ def _draw_choice(exports: dict[str, Export]) -> str:
     first = st.session_state.get(WHICH, TUNED)
     which: str = st.radio(
         "Export",
-        list(exports),
+        exports,
         index=list(exports).index(first),
         format_func=lambda name: f"{exports[name].label}, {names[name]}",
         key=f"{WHICH}.radio",
@@ -268,9 +266,7 @@ def _draw_training(export: Export) -> Export:
     if not export.entry.public:
         waits = request_at(PLACE).busy
         with st.container(key="export.account"):
-            account_summary.panel(
-                export.entry.id, PLACE, export.entry.n_users, awaits=waits
-            )
+            account_summary.panel(export.entry, PLACE, awaits=waits)
     return export
 
 
@@ -282,22 +278,17 @@ def _draw_button(export: Export) -> None:
     )
     title = "Train on all ratings"
     if export.entry.public:
-        args = ([export.run],)
         st.button(
             title,
             key="export.train",
             type="primary",
             on_click=_request,
-            args=args,
+            args=([export.run],),
         )
         st.caption(f"{words} The data are public or synthetic: it adds to no account.")
         return
     works = [export.run]
-    account = purchases.draw_button("export.train", title, works, _request, (works,))
-    if account is not None:
-        st.caption(
-            safe_text.escape(account_summary.terms(account.after(charges_of(works))))
-        )
+    purchases.draw_button("export.train", title, works, _request, (works,))
     st.caption(f"**Training is another release from your data.** {words}")
 
 
@@ -369,8 +360,7 @@ def _draw_documents(export: Export) -> None:
             )
         st.caption(f"{safe_text.escape(finding.cost)} {finding.training}")
         draw_figure(finding)
-    assert export.run.budget is not None
-    total = {"accountant.total": export.run.budget.epsilon}
+    total = {"accountant.total": export.run.require_budget().epsilon}
     if st.button(
         "Split ε over several models", on_click=st.session_state.update, args=(total,)
     ):

@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.privacy.formatting import budget_text
@@ -17,7 +16,7 @@ from pages.choose.question_controls import press
 from pages.kit.base import safe_text
 from pages.kit.controls import sidebar_values
 from pages.kit.controls.session_widgets import number_within
-from pages.kit.privacy import account_summary, purchases
+from pages.kit.privacy import purchases
 from pages.kit.running.runs import ask, request_at
 
 # in the session: the measured trainings that were requested, by data set
@@ -51,21 +50,20 @@ def steps_of(question: Question, entry: Any) -> tuple[AnswerStep, ...]:
 
     Only trainings for the question's group and delta count, in the order of their requests.
     """
-    requested = [
-        training
+    requested = {
+        training.work.model_dump_json(): training
         for training in _requested(entry)
         if training.group == question.group and training.delta == question.delta
-    ]
+    }
     if not requested:
         return ()
-    works = {training.work.model_dump_json(): training.work for training in requested}
+    works = {name: training.work for name, training in requested.items()}
     runs = ask("choose.measured", works, by_button=True)
-    steps = []
-    for training in requested:
-        run = runs.get(training.work.model_dump_json())
-        if run is not None:
-            steps.append(AnswerStep.of(run, training.epsilon))
-    return tuple(steps)
+    return tuple(
+        AnswerStep.of(runs[name], training.epsilon)
+        for name, training in requested.items()
+        if name in runs
+    )
 
 
 def _requested(entry: Any) -> list[Requested]:
@@ -116,7 +114,7 @@ def _draw_steps(finding: PrivateFinding) -> None:
     # the first cell of a row is its epsilon
     measured = {budget_text(step.epsilon) for step in steps}
     rows = [row for row in finding.rows if row[0] in measured]
-    safe_text.table(pd.DataFrame(rows, columns=finding.columns))
+    safe_text.table(rows, finding.columns)
     st.caption("Stop where doubling brings too little.")
 
 
@@ -128,8 +126,4 @@ def _draw_request(
     training = Requested(work, epsilon, question.group, question.delta)
     if request_at("choose.measured").busy:
         return
-    account = purchases.draw_button(
-        "choose.measure", title, [work], _request, (training, entry)
-    )
-    if account is not None:
-        st.caption(safe_text.escape(account_summary.terms(account.after(work.charges))))
+    purchases.draw_button("choose.measure", title, [work], _request, (training, entry))

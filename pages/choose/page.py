@@ -27,20 +27,18 @@ from dpmf_core.runs.tuning.choosing.private_finding import (
 )
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
 from dpmf_core.runs.tuning.choosing.question import MANY, QuestionRuns
-from dpmf_core.runs.tuning.private_selection import PrivateSelection
 from dpmf_core.teaching.glossary import linked
 from pages.choose import export, measuring, question_controls
 from pages.choose.answer_figures import draw_figure
 from pages.choose.question_controls import Inquiry
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.base.page_table import BY_ID
-from pages.kit.controls import forms
+from pages.kit.controls import forms, sidebar_values
 from pages.kit.privacy import account_summary, observer_diagram, purchases
 from pages.kit.running import time_estimate
 from pages.kit.running.epsilon_grid import WINNERS
 from pages.kit.running.runs import ask, queue, request_at
 
-SELECTING = "choose.selecting"  # in the session: the requested selection
 WAITING = (
     "The answer appears here when all runs have finished. You can leave this page."
 )
@@ -81,19 +79,13 @@ def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry |
     in_full = st.session_state.get(question_controls.BUTTON_KEY)
     # deleted last: Streamlit may end this script at each access
     if in_full is not None:
-        if in_full:
-            st.session_state[question_controls.INQUIRY] = inquiry.in_full()
-        else:
-            st.session_state[question_controls.INQUIRY] = inquiry
+        st.session_state[question_controls.INQUIRY] = inquiry.in_full(in_full)
         del st.session_state[question_controls.BUTTON_KEY]
     current = question_controls.current(inquiry)
     if current is None:
         return None
     if set(runs.specs) <= set(current.runs().specs):
-        if current.question.every:
-            current = inquiry.in_full()
-        else:
-            current = inquiry
+        current = inquiry.in_full(current.question.every)
         st.session_state[question_controls.INQUIRY] = current
     return current
 
@@ -105,8 +97,7 @@ def find(inquiry: Inquiry) -> Finding | None:
         return finding
     method = finding.algorithm
     st.session_state[question_controls.METHOD] = (inquiry.entry.id, method)
-    forms.read_address(method)
-    parameters = forms.set_parameters(method)
+    parameters = forms.of_address(method)
     forms.write_to_address(method, parameters)
     finding = replace(finding, parameters=parameters)
     run = finding.run
@@ -142,17 +133,14 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
     entry = inquiry.entry
     runs = inquiry.runs()
     assert isinstance(runs, WorldRuns)
+    ask("choose", runs.specs, by_button=True, whole=())
     expected = UnpaidRange.of(runs, _finished(runs.points))
-    finished_runs = ask("choose", runs.specs, by_button=True, whole=())
     if expected is None:
-        if len(finished_runs) < len(runs.specs):
-            st.title(
-                f"Trying a method in {len(runs.worlds)} simulated worlds", anchor=False
-            )
-            st.write(WAITING)
-            return None
-        expected = UnpaidRange.of(runs, _finished(runs.points))
-        assert expected is not None  # every run has finished
+        st.title(
+            f"Trying a method in {len(runs.worlds)} simulated worlds", anchor=False
+        )
+        st.write(WAITING)
+        return None
     finding = PrivateFinding(
         question=inquiry.question,
         expected=expected,
@@ -162,7 +150,7 @@ def _private_finding(inquiry: Inquiry) -> PrivateFinding | None:
     )
     finding = replace(finding, steps=measuring.steps_of(finding.question, entry))
     finding = _with_account(finding, entry)
-    spec = _selection_spec(finding, entry)
+    spec = among_the_best(finding.question, DataSpec(id=entry.id))
     if spec is None:
         return finding
     selection = st.session_state.setdefault(WINNERS, {}).get(spec.model_dump_json())
@@ -221,14 +209,9 @@ def _with_account(finding: PrivateFinding, entry: Any) -> PrivateFinding:
     return replace(finding, earlier=earlier, budget=account.budget)
 
 
-def _selection_spec(finding: PrivateFinding, entry: Any) -> PrivateSelection | None:
-    """The private selection; None without noisy errors to compare."""
-    return among_the_best(finding.question, DataSpec(id=entry.id))
-
-
 def draw_check(finding: PrivateFinding, entry: Any) -> None:
     st.header("Or let your data choose the method", anchor="own-data")
-    spec = _selection_spec(finding, entry)
+    spec = among_the_best(finding.question, DataSpec(id=entry.id))
     if spec is None:
         st.caption(
             "On private data only errors of predicted ratings can be compared. Choose Ratings."
@@ -242,14 +225,12 @@ def draw_check(finding: PrivateFinding, entry: Any) -> None:
             " and releases only the winner and its noisy error."
         )
     )
-    requested = st.session_state.get(SELECTING) == spec
+    requested = purchases.is_selected("choose.own", spec)
     if finding.selection is None and not requested:
         selected = replace(finding, earlier=(*finding.earlier, *spec.charges)).decision
         if selected is not None:
             st.write(linked(f"With one training afterwards: {selected.cost}."))
-        purchases.draw_selection_button(
-            "Choose on my data", "choose.own", spec, _select
-        )
+        purchases.draw_selection_button("Choose on my data", "choose.own", spec)
     total = st.container()
     if finding.selection is not None:
         st.success(safe_text.escape(finding.confirmation))
@@ -260,26 +241,15 @@ def draw_check(finding: PrivateFinding, entry: Any) -> None:
         st.rerun()
     with total:  # after the request, which enters the account
         waits = finding.selection is None and request_at("choose.own").busy
-        account_summary.panel(entry.id, "choose", entry.n_users, awaits=waits)
-
-
-def _select(spec: PrivateSelection) -> None:
-    st.session_state[SELECTING] = spec
-    purchases.buy([spec])
+        account_summary.panel(entry, "choose", awaits=waits)
 
 
 def use(finding: Finding, entry: Any) -> None:
     """Choose the data set and the answer on every page. Call it before widgets are drawn."""
-    question = finding.question
     data_sets.choose(entry)
-    epsilon = question.of_one(finding.epsilon)
-    values = {
-        "algorithm": finding.algorithm,
-        "epsilon": epsilon,
-        "delta": question.delta,
-    }
-    for name, value in values.items():
-        st.session_state[data_sets.session_key(name, "ratings")] = value
+    sidebar_values.put("algorithm", finding.algorithm)
+    sidebar_values.put("epsilon", finding.question.of_one(finding.epsilon))
+    sidebar_values.put("delta", finding.question.delta)
 
 
 # ---- steps ---------------------------------------------------------------------------------------

@@ -165,15 +165,16 @@ def inquiry() -> Inquiry | None:
     wish = "spend"
     if entry.public:
         wish = PARTS["wish"].value
-    limit = {wish: _limit(wish)}
+    group = 1
     if PARTS["protect"].value == "group":
-        limit["group"] = PARTS["group"].value
+        group = PARTS["group"].value
     question = Question.parse(
         data={"id": data_id},
         protect=PARTS["protect"].value,
         goal=PARTS["goal"].value,
         delta=PARTS["budget_delta"].value or default_delta(entry.n_users),
-        **limit,
+        group=group,
+        **{wish: _limit(wish)},
     )
     return Inquiry(question, entry, entry.shape())
 
@@ -231,14 +232,13 @@ def draw() -> Inquiry | None:
     with cost:
         _draw_cost(entry.public)
     with st.expander("More: δ"):
-        usual = f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)"
         _number(
             "δ",
             "budget_delta",
             1e-15,
             0.49,
             format="%.1e",
-            placeholder=usual,
+            placeholder=f"{delta_text(default_delta(entry.n_users))}, 1/(10 n)",
             width=300,
         )
     return inquiry()
@@ -260,8 +260,8 @@ def draw_missing_file() -> None:
         " Data, or use synthetic data of the same shape; their answer may differ."
     )
     with st.container(horizontal=True):
-        links.to("data", "Upload it again", {})
-        links.to("choose", "Use synthetic data", {})
+        links.to("data", "Upload it again")
+        links.to("choose", "Use synthetic data")
 
 
 def _draw_data(entry: Any) -> None:
@@ -278,7 +278,7 @@ def _draw_data(entry: Any) -> None:
         description += " Public or synthetic: trying methods is free."
     words.markdown(description)
     with button:
-        links.to("data", "Other data", {})
+        links.to("data", "Other data")
     if entry.public:
         return
     words.caption(
@@ -320,15 +320,16 @@ def _number(
 ) -> None:
     """Draw the box of a part, with further arguments of `st.number_input`."""
     part = PARTS[name]
-    emptiable = part.first is None
-    st.number_input(label, low, high, **bind(part.key, emptiable=emptiable), **options)
+    st.number_input(
+        label, low, high, **bind(part.key, emptiable=part.first is None), **options
+    )
 
 
 def _draw_whom() -> None:
     st.radio(
         "1. Whom must it protect?",
-        list(WHOM),
-        **bind(PARTS["protect"].key, list(WHOM)),
+        WHOM,
+        **bind(PARTS["protect"].key, WHOM),
         format_func=WHOM.__getitem__,
     )
     if PARTS["protect"].value == "group":
@@ -348,8 +349,13 @@ def _draw_cost(public: bool) -> None:
         )
         label = "ε, at most"
     if not public or PARTS["wish"].value == "spend":
-        text = "Smaller is more private; 1 is considered strong."
-        number_within(st.container(), label, EPSILON.key, *SPEND, help=text)
+        number_within(
+            st.container(),
+            label,
+            EPSILON.key,
+            *SPEND,
+            help="Smaller is more private; 1 is considered strong.",
+        )
     elif PARTS["wish"].value == "keep":
         _number("Percent of what sharing is worth, at least", "keep", 1, 100, step=5)
     elif PARTS["goal"].value == "lists":

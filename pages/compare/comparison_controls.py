@@ -1,7 +1,7 @@
 """The question of Compare, in widgets and in the link."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -16,16 +16,17 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.runs.first_views import COMPARE_DRAWS, COMPARE_EPSILONS, COMPARE_METHODS
 from dpmf_core.runs.measurements import Point
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Runs
 from dpmf_core.runs.references import GLOBAL_MEAN, OWN_MEAN, best_known_on
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, typed_grid, with_open
 from pages.kit.base import lesson, links, safe_text
 from pages.kit.controls.session_widgets import (
+    FIGURE,
+    SHARE,
     bind,
     one_of,
     page_values,
-    segments,
     within,
 )
 from pages.kit.controls.sidebar_values import SidebarChoice
@@ -33,9 +34,6 @@ from pages.kit.figures.sweep_charts import SOURCE_SUFFIX
 
 # the best known method without privacy, and what needs no model of others
 ALWAYS = ("bmf", GLOBAL_MEAN, OWN_MEAN)
-# what the figure shows
-SHARE = "share"
-FIGURE = "metric"
 NOISES = {"exact": "exact accounting", "source": "each source's rule", "both": "both"}
 # metrics that rank methods
 MEASURES = tuple(
@@ -99,7 +97,7 @@ def typed_epsilons(text: str) -> tuple[float, ...]:
 
 def typed_values(text: str) -> dict[str, list[str]]:
     """The values of one or two parameters. Raises BadInput."""
-    out: dict[str, list[str]] = {}
+    out = {}
     parts = [part.strip() for part in text.split(";")]
     for part in filter(None, parts):
         name, equals, values = part.partition("=")
@@ -176,7 +174,7 @@ def _keep_measure(key: str, lead: str) -> None:
         st.session_state["compare.metric"] = metric
 
 
-def ask_measure(runs: Mapping[str, Run], lead: str) -> str:
+def ask_measure(runs: Runs, lead: str) -> str:
     """Ask which measure of these runs the figure shows, by default `lead`."""
     metrics = {name for run in runs.values() for name in run.record.metrics}
     available = [name for name in MEASURES if name in metrics]
@@ -200,14 +198,6 @@ def ask_measure(runs: Mapping[str, Run], lead: str) -> str:
         disabled=lesson.page_values() is not None,
     )
     return metric
-
-
-def ask_of_shares(metric: str) -> bool:
-    """Ask whether the figure shows the share kept, and not the metric itself."""
-    names = {SHARE: "Share kept", FIGURE: METRICS[metric].label}
-    is_fixed = lesson.page_values() is not None
-    scale = segments("Scale", names, "compare.scale", disabled=is_fixed)
-    return bool(scale == SHARE)
 
 
 def draw(choice: SidebarChoice) -> CompareQuestion:
@@ -295,8 +285,8 @@ def _widgets(fixed: bool) -> dict[str, DeltaGenerator]:
     )
     third.selectbox(
         "Noise is set by",
-        list(NOISES),
-        **bind("compare.calibrations", list(NOISES)),
+        NOISES,
+        **bind("compare.calibrations", NOISES),
         format_func=NOISES.__getitem__,
         disabled=fixed,
     )

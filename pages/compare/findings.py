@@ -1,8 +1,7 @@
 """Sentences, figures and tables about a comparison's finished runs."""
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
 
 import pandas as pd
 import streamlit as st
@@ -13,21 +12,18 @@ from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.registry import Metric, weak_reference
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.conclusions import (
-    Reference,
     better_words,
     cost_words,
     floor_words,
     kept_words,
     no_difference_words,
     not_ranked_words,
-    reference_lines,
     scale_words,
-    share_lines,
     share_text,
 )
 from dpmf_core.runs.draws import Draws, Judgement
 from dpmf_core.runs.measurements import Measured, Point, is_reference
-from dpmf_core.runs.record import Run, RunRecord
+from dpmf_core.runs.record import RunRecord, Runs
 from dpmf_core.runs.references import best_known
 from dpmf_core.runs.reports import notebook_of_sweep
 from dpmf_core.runs.specification import RunSpec
@@ -122,7 +118,16 @@ def _known_better(judgement: Judgement, top: Measured, known_draws: KnownDraws) 
         and point.grid == top.grid
     )
     known = known_draws(spec).by(judgement.metric.id)
-    own = next((one for one in known.measured if _is_same(one, top)), None)
+    # the same method with the same parameters at the same epsilon
+    same = (top.algorithm, top.parameters, top.epsilon)
+    own = next(
+        (
+            one
+            for one in known.measured
+            if (one.algorithm, one.parameters, one.epsilon) == same
+        ),
+        None,
+    )
     if own is None:
         return ""
     # the best of the chosen methods may still be behind one that was not chosen
@@ -130,15 +135,6 @@ def _known_better(judgement: Judgement, top: Measured, known_draws: KnownDraws) 
     if better is None or better.algorithm in {point.spec.algorithm for point in points}:
         return ""
     return better_words(known, own)
-
-
-def _is_same(first: Measured, second: Measured) -> bool:
-    """Whether both are one method with the same parameters at the same epsilon."""
-    return (first.algorithm, first.parameters, first.epsilon) == (
-        second.algorithm,
-        second.parameters,
-        second.epsilon,
-    )
 
 
 def weak_references(judgement: Judgement) -> list[str]:
@@ -225,11 +221,11 @@ def _lines(
     if of_shares:
         quantity = "share kept"
         text = share_text
-    # the ends of the scale are drawn by `_draw_ends`
+    # the ends of the scale are drawn by `add_ends`
     known = best_known(kind.id, in_parts=is_in_parts(question.sweep.data.id))
     table = table[~table["id"].isin({*ALWAYS, known})]
     fig = sweep_charts.against(table, axis, quantity, title, of_shares=of_shares)
-    _draw_ends(fig, judgement, of_shares)
+    sweep_charts.add_ends(fig, judgement, None, of_shares=of_shares)
     medians = table.groupby("name", sort=False)["value"].median()
     words = "; ".join(f"{name} {text(value)}" for name, value in medians.items())
     alt = f"{quantity} against {title}. Medians over the axis: {words}."
@@ -247,25 +243,15 @@ def _lines(
     charts.show(fig, "compare.main", alt, table, caption=caption)
 
 
-def _draw_ends(fig: Any, judgement: Judgement, of_shares: bool) -> None:
-    """Draw the best known method without privacy and the floor as lines."""
-    is_up = bool(judgement.metric.larger_is_better)
-    lines = reference_lines(judgement)
-    if of_shares:
-        is_up = True
-        lines = share_lines(judgement)
-        fig.update_yaxes(autorangeoptions={"clipmin": charts.LOWEST_SHARE})
-    for line in lines:
-        is_top = (line.reference is Reference.BEST_KNOWN) == is_up
-        charts.reference_line(fig, line, above=is_top)
-
-
 def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> None:
     """Draw the medians of one method over the two parameters of a grid."""
     names = list(question.sweep.grid)
     table = table.dropna(subset=names)
-    key = f"compare.heat.method.{question.signature}"
-    name = st.selectbox("Method", list(dict.fromkeys(table["name"])), key=key)
+    name = st.selectbox(
+        "Method",
+        list(dict.fromkeys(table["name"])),
+        key=f"compare.heat.method.{question.signature}",
+    )
     own = table[table["name"] == name]
     if own.empty:
         return
@@ -280,7 +266,7 @@ def _heat_map(question: CompareQuestion, table: pd.DataFrame, kind: Metric) -> N
     charts.show(fig, "compare.heat", f"{kind.title} of {name} over {x} and {y}.", own)
 
 
-def draw_promises(points: Sequence[Point], runs: Mapping[str, Run]) -> None:
+def draw_promises(points: Sequence[Point], runs: Runs) -> None:
     with st.expander("Guarantee and time of each method"):
         safe_text.words_table(methods_table(points, runs))
         guarantees = [run.record.guarantee for run in runs.values()]
@@ -289,7 +275,7 @@ def draw_promises(points: Sequence[Point], runs: Mapping[str, Run]) -> None:
             st.markdown(f"{privacy_card.badge(status)} {words}")
 
 
-def draw_exports(question: CompareQuestion, runs: Mapping[str, Run]) -> None:
+def draw_exports(question: CompareQuestion, runs: Runs) -> None:
     finished = [point for point in question.points if point.key in runs]
     keys = dict.fromkeys(point.key for point in finished)
 
@@ -313,7 +299,7 @@ def draw_exports(question: CompareQuestion, runs: Mapping[str, Run]) -> None:
         )
 
 
-def methods_table(points: Sequence[Point], runs: Mapping[str, Run]) -> pd.DataFrame:
+def methods_table(points: Sequence[Point], runs: Runs) -> pd.DataFrame:
     """Each method's guarantee, its true at its largest nominal epsilon, and its time."""
     records: dict[str, list[RunRecord]] = {}
     for point in points:

@@ -5,18 +5,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.runs.draws import Draws, Judgement
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Runs
 from dpmf_core.runs.specification import RunSpec
 from pages.compare import comparison_controls, findings
 from pages.compare.comparison_controls import CompareQuestion
 from pages.kit import sidebar
-from pages.kit.base import data_sets, links
+from pages.kit.base import data_sets, lesson, links
+from pages.kit.controls.session_widgets import ask_of_shares
 from pages.kit.privacy import observer_diagram, purchases
 from pages.kit.running import epsilon_grid
 from pages.kit.running.runs import AT_ONCE, ask, note_shipped
 
 
-def request_runs(question: CompareQuestion) -> dict[str, Run]:
+def request_runs(question: CompareQuestion) -> Runs:
     distinct = {point.key: point.spec for point in question.points}
     # the first draw of each method at each epsilon, for a first answer
     first_seed = min((spec.seed for spec in distinct.values()), default=0)
@@ -47,11 +48,11 @@ def draw_headline(judgement: Judgement, has_runs: bool) -> None:
     st.title(title)
     st.write(sentence)
     if not judgement.table.is_public:
-        links.to("choose", "Select a method privately", {})
+        links.to("choose", "Select a method privately")
 
 
 def draw_comparison(
-    question: CompareQuestion, runs: dict[str, Run], words: DeltaGenerator
+    question: CompareQuestion, runs: Runs, words: DeltaGenerator
 ) -> Judgement:
     """Draw the headline above, and once a run has finished the figure with its switches here."""
     switches = st.container(horizontal=True)
@@ -66,7 +67,11 @@ def draw_comparison(
         of_shares = False
         if judgement.is_sharing_worth and len(question.sweep.grid) < 2:
             with switches:
-                of_shares = comparison_controls.ask_of_shares(metric)
+                of_shares = ask_of_shares(
+                    judgement.metric.label,
+                    "compare.scale",
+                    disabled=lesson.page_values() is not None,
+                )
         findings.draw_figure(question, judgement, switches, of_shares)
         note_shipped([point.spec for point in question.points])
     return judgement

@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_datasets.upload_reading import Preview
@@ -13,14 +12,15 @@ from pages.kit.base import safe_text
 ROWS_SHOWN = 5
 COLUMNS_SHOWN = 50  # more make a browser slow
 LONGEST = 60  # letters of a cell
+FileFacts = dict[str, str]  # what a person declares of a file
 
 
-def ask(file: Any) -> tuple[dict[str, str], Preview | None]:
+def ask(file: Any) -> tuple[FileFacts, Preview | None]:
     """Ask for the layout of a table; return it as facts, and the beginning of the table.
 
     None if another answer is needed. Raise BadInput.
     """
-    facts: dict[str, str] = {}
+    facts: FileFacts = {}
     preview = session_data.preview_of(file, facts)
     if len(preview.members) > 1:
         facts["member"] = _choice(
@@ -39,17 +39,16 @@ def ask(file: Any) -> tuple[dict[str, str], Preview | None]:
         with rows:
             _draw_rows(preview)
     if preview.problem:
-        safe_text.error(preview.problem, "")
+        safe_text.error(preview.problem)
         return facts, None
     return facts, preview
 
 
 def _choice(question: str, options: Sequence[str], fact: str, file: Any) -> str:
-    answer: str = st.selectbox(question, options, key=f"data.{fact}.{file.name}")
-    return answer
+    return st.selectbox(question, options, key=f"data.{fact}.{file.name}")
 
 
-def _line_answers(name: str) -> dict[str, str]:
+def _line_answers(name: str) -> FileFacts:
     """Ask for the header, the encoding and the quoting; return only what was answered."""
     left, middle, right = st.columns(3, vertical_alignment="bottom")
     header = left.number_input(
@@ -69,7 +68,7 @@ def _line_answers(name: str) -> dict[str, str]:
     is_multiline = right.checkbox(
         "Quoted cells reach over several lines", key=f"data.multiline.{name}"
     )
-    facts: dict[str, str] = {}
+    facts = {}
     if header is not None:
         facts["header"] = str(header)
     if encoding.strip():
@@ -84,4 +83,4 @@ def _draw_rows(preview: Preview) -> None:
         [cell[:LONGEST] for cell in row[:COLUMNS_SHOWN]]
         for row in preview.rows[:ROWS_SHOWN]
     ]
-    safe_text.table(pd.DataFrame(cells, columns=list(preview.columns[:COLUMNS_SHOWN])))
+    safe_text.table(cells, preview.columns[:COLUMNS_SHOWN])

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 import dpmf_datasets as datasets
@@ -77,7 +76,7 @@ def main() -> None:
     left, right = st.columns([1, 3])
     kind: str = left.segmented_control(
         "It holds",
-        list(KINDS),
+        KINDS,
         default="ratings",
         required=True,
         key="data.kind",
@@ -110,7 +109,7 @@ def draw_choice() -> None:
     left, right = st.columns([3, 1], vertical_alignment="bottom")
     left.selectbox(
         "Synthetic, published or your own ratings",
-        list(titles),
+        titles,
         list(titles).index(now),
         key=key,
         format_func=titles.__getitem__,
@@ -118,7 +117,7 @@ def draw_choice() -> None:
         args=(key,),
     )
     with right:
-        links.to("choose", "Next: the question", {})
+        links.to("choose", "Next: the question")
     question_controls.draw_unread(
         data_sets.find(now), "Answer the questions below to use it instead."
     )
@@ -136,7 +135,7 @@ def draw_form(kind: str, file: Any) -> None:
             upload_quota.must_be_there(file)
             FORMS[kind](file)
         except BadInput as error:
-            safe_text.error(error, "")
+            safe_text.error(error)
 
 
 def draw_catalogue() -> None:
@@ -158,7 +157,7 @@ def draw_catalogue() -> None:
         return
     data_id = st.selectbox(
         "Download",
-        list(missing),
+        missing,
         index=None,
         format_func=lambda name: f"{missing[name].title}, {missing[name].size_mb:g} MB",
         key="data.download",
@@ -183,7 +182,7 @@ def _draw_table() -> None:
         for entry in entries
     ]
     safe_text.table(
-        pd.DataFrame(rows),
+        rows,
         column_config={
             "id": st.column_config.TextColumn(width=120),
             "data": st.column_config.TextColumn(width=200),

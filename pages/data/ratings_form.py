@@ -11,13 +11,14 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core.data.addresses import written
 from dpmf_core.data.column_names import REQUIRED_ROLES
-from dpmf_core.data.report import DateOrder, Problem, outside_of
+from dpmf_core.data.report import Problem, outside_of
 from dpmf_core.data.row_rules import MOST_OUTSIDE
 from dpmf_datasets import session_files
 from dpmf_datasets.readers.dates import ORDERS
 from dpmf_datasets.readers.ratings_tables import LABELS
 from dpmf_datasets.upload_reading import Preview
 from pages.data import layout_form, session_data, uploaded_data
+from pages.data.layout_form import FileFacts
 from pages.data.uploaded_data import LONGEST
 from pages.kit.base import safe_text
 from pages.kit.controls.session_widgets import UNBOUNDED, optional_number
@@ -47,7 +48,7 @@ class OutsideRatings:
     """
 
     file_id: str
-    facts: dict[str, str]
+    facts: FileFacts
     problem: Problem
     are_many: bool
 
@@ -59,7 +60,7 @@ def draw(file: Any) -> None:
         return
     kind = st.segmented_control(
         "Each row holds",
-        list(LAYOUTS),
+        LAYOUTS,
         default="long",
         required=True,
         format_func=LAYOUTS.__getitem__,
@@ -89,7 +90,7 @@ def draw(file: Any) -> None:
         session_data.keep(session_data.read(file, {**facts, **answer}), file.file_id)
 
 
-def _check(file: Any, facts: dict[str, str]) -> None:
+def _check(file: Any, facts: FileFacts) -> None:
     """Read the whole table; keep it if no rating lies outside the scale."""
     st.session_state.pop(OUTSIDE, None)
     upload = session_data.read(file, {**facts, "outside": "leave-out"})
@@ -101,7 +102,7 @@ def _check(file: Any, facts: dict[str, str]) -> None:
     st.session_state[OUTSIDE] = OutsideRatings(file.file_id, facts, problem, are_many)
 
 
-def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
+def _about_outside(file: Any, facts: FileFacts) -> FileFacts | None:
     """Ask what to do with ratings outside the scale; return the answer, or None before it."""
     question: OutsideRatings | None = st.session_state.get(OUTSIDE)
     if question is None or (question.file_id, question.facts) != (file.file_id, facts):
@@ -131,7 +132,7 @@ def _about_outside(file: Any, facts: dict[str, str]) -> dict[str, str] | None:
         rows = "this row"
     else:
         rows = f"these {problem.count:,} rows"
-    answer: dict[str, str] | None = None
+    answer: FileFacts | None = None
     with st.container(horizontal=True):
         if st.button(f"Leave {rows} out", key="data.use.leave-out"):
             answer = {"outside": "leave-out"}
@@ -151,7 +152,7 @@ def _commonest(problem: Problem) -> str:
     return ""
 
 
-def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str]]:
+def _long_columns(preview: Preview, name: str) -> tuple[FileFacts, list[str]]:
     """Ask for the roles of columns and the format of dates; return facts and what is missing."""
     known = len(set(preview.roles.values()))
     st.subheader(f"{known} of {len(preview.columns)} columns recognised", anchor=False)
@@ -174,7 +175,13 @@ def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
     ]
     time_column = roles["time"]
     if time_column in preview.dates:
-        order = _order_of_dates(time_column, preview.dates[time_column], name)
+        order = st.segmented_control(
+            "Dates such as 03/04/2021 have",
+            ORDERS,
+            default=preview.dates[time_column],
+            format_func=ORDERS.__getitem__,
+            key=f"data.dates.{name}.{time_column}",
+        )
         if order is None:
             missing.append("how dates are written")
         else:
@@ -184,11 +191,12 @@ def _long_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str
 
 def _roles(preview: Preview, name: str) -> dict[str, str]:
     """Ask for the column of each role ("" for none), with its first values below."""
-    roles: dict[str, str] = {}
+    roles = {}
     places = st.columns(len(LABELS))
     for number, (role, title) in enumerate(LABELS.items()):
-        key = f"data.role.{number}.{name}"
-        roles[role] = _ask_column(places[number], preview, role, title, key)
+        roles[role] = _ask_column(
+            places[number], preview, role, title, f"data.role.{number}.{name}"
+        )
     return roles
 
 
@@ -209,15 +217,16 @@ def _ask_column(
     return column
 
 
-def _wide_columns(preview: Preview, name: str) -> tuple[dict[str, str], list[str]]:
+def _wide_columns(preview: Preview, name: str) -> tuple[FileFacts, list[str]]:
     """Ask for the column of the person and those without ratings, in a wide table."""
     st.caption(
         f"{safe_text.escape_letters(name)}: {preview.layout} Each other column is one item, and its"
         " cells are ratings."
     )
     left, right = st.columns(2)
-    label = "The column that names the person"
-    user = _ask_column(left, preview, "user", label, f"data.person.{name}")
+    user = _ask_column(
+        left, preview, "user", "The column that names the person", f"data.person.{name}"
+    )
     others = [column for column in preview.columns if column != user]
     unused = right.multiselect(
         "Columns without ratings, such as a time or an age",
@@ -243,7 +252,7 @@ def _values_text(preview: Preview, column: str) -> str:
     return safe_text.escape_letters(", ".join(texts[:MOST_VALUES]))
 
 
-def _scale(name: str) -> dict[str, str]:
+def _scale(name: str) -> FileFacts:
     """Ask for the lowest and highest possible rating, and for values that are not ratings."""
     left, right = st.columns([4, 1], gap="medium")
     with left:
@@ -254,7 +263,7 @@ def _scale(name: str) -> dict[str, str]:
         key=f"data.missing.{name}",
         placeholder="e.g. 0 or -1,99",
     )
-    facts: dict[str, str] = {}
+    facts = {}
     if bounds is not None:
         facts["bounds"] = written("bounds", bounds)
     if text.strip():
@@ -292,17 +301,3 @@ def _bounds(name: str) -> tuple[float, float] | None:
     if low is None or high is None:
         return None
     return low, high
-
-
-def _order_of_dates(
-    column: str, clear_order: DateOrder | None, name: str
-) -> DateOrder | None:
-    """Ask for the format of dates of numbers; return None before the answer."""
-    order: DateOrder | None = st.segmented_control(
-        "Dates such as 03/04/2021 have",
-        list(ORDERS),
-        default=clear_order,
-        format_func=ORDERS.__getitem__,
-        key=f"data.dates.{name}.{column}",
-    )
-    return order

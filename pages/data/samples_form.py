@@ -7,6 +7,7 @@ import streamlit as st
 from dpmf_datasets.readers.words import NONE, SHORTEST
 from dpmf_datasets.sample_paths import FOLDER
 from pages.data import layout_form, session_data
+from pages.data.layout_form import FileFacts
 
 NOBODYS = "none: each row is a different person's"
 ORDERS = {"": "column by column, as MATLAB does", "lines": "line by line"}
@@ -35,7 +36,7 @@ TEXTS = {
 def draw(file: Any) -> None:
     """Draw the questions and the button that reads the file. Raises BadInput."""
     ending = _ending(file.name)
-    facts: dict[str, str] = {}
+    facts: FileFacts = {}
     if ending in TABLES:
         of_table = _of_table(file)
         if of_table is None:
@@ -72,10 +73,10 @@ def _ending(name: str) -> str:
     return parts[-2]
 
 
-def _texts(ending: str) -> dict[str, str]:
+def _texts(ending: str) -> FileFacts:
     """Ask for texts about the file; return the given ones."""
     asked_facts = [fact for fact, (_, endings, _) in TEXTS.items() if ending in endings]
-    facts: dict[str, str] = {}
+    facts: FileFacts = {}
     if not asked_facts:
         return facts
     for column, fact in zip(st.columns(len(asked_facts)), asked_facts, strict=True):
@@ -91,11 +92,11 @@ def _texts(ending: str) -> dict[str, str]:
     return facts
 
 
-def _of_matrix() -> dict[str, str]:
-    facts: dict[str, str] = {}
+def _of_matrix() -> FileFacts:
+    facts = {}
     order = st.selectbox(
         "Pixels of images are stored",
-        list(ORDERS),
+        ORDERS,
         format_func=ORDERS.__getitem__,
         key="data.order",
     )
@@ -108,7 +109,7 @@ def _of_matrix() -> dict[str, str]:
     return facts
 
 
-def _of_words() -> dict[str, str]:
+def _of_words() -> FileFacts:
     """Ask which words count; return what differs from the default."""
     left, right = st.columns(2)
     shortest = left.number_input(
@@ -117,7 +118,7 @@ def _of_words() -> dict[str, str]:
     keeps_all = right.checkbox(
         "Keep English stop words, such as 'the'", key="data.stop_words"
     )
-    facts: dict[str, str] = {}
+    facts = {}
     if shortest != SHORTEST:
         facts["shortest"] = str(shortest)
     if keeps_all:
@@ -125,7 +126,7 @@ def _of_words() -> dict[str, str]:
     return facts
 
 
-def _of_table(file: Any) -> dict[str, str] | None:
+def _of_table(file: Any) -> FileFacts | None:
     """Ask for the columns of a table; return None if its layout needs another answer."""
     facts, preview = layout_form.ask(file)
     if preview is None:

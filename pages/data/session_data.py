@@ -68,7 +68,7 @@ def keep(upload: session_files.Upload, file_id: str) -> NoReturn:
     Raise BadInput if there is no room.
     """
     upload_quota.must_keep(upload.entry)
-    before = st.session_state.get(data_sets.OWN, {}).get(data_id_of(file_id))
+    before = data_sets.own().get(data_id_of(file_id))
     if before is not None:
         _forget(before)
     data_sets.add_own(upload.entry)

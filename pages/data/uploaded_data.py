@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
@@ -28,7 +27,7 @@ NEXT = {
 
 
 def draw() -> None:
-    for entry in reversed(st.session_state.get(data_sets.OWN, {}).values()):
+    for entry in reversed(data_sets.own().values()):
         with st.container(border=True):
             _draw_one(entry)
 
@@ -49,7 +48,7 @@ def _draw_one(entry: Any) -> None:
         _draw_report(record.report)
     kind = entry.holds
     links.draw_ways(f"data.next.{name}", NEXT[kind], partial(data_sets.choose, entry))
-    account_summary.panel(entry.id, f"data.{name}", entry.shape().n_units)
+    account_summary.panel(entry, f"data.{name}")
     st.caption(
         "This total is deleted with the file, but releases cannot be undone: if you upload the file"
         " again, add it to the new total."
@@ -97,14 +96,14 @@ def _draw_report(report: Report) -> None:
     _counts(report)
     if report.columns:
         st.markdown("**What was read**")
-        safe_text.words_table(_columns(report))
+        _draw_columns(report)
     draw_unused(report.ignored)
     left_out = [problem.row for problem in report.problems if problem.is_left_out]
     changed = [problem.row for problem in report.problems if not problem.is_left_out]
     for title, rows in (("What was left out", left_out), ("What was changed", changed)):
         if rows:
             st.markdown(f"**{title}**")
-            safe_text.words_table(pd.DataFrame(rows))
+            safe_text.words_table(rows)
     if not left_out:
         st.markdown("**Every row was understood.**")
     _draw_sentences(report.assumed)
@@ -144,9 +143,9 @@ def _counts(report: Report) -> None:
         column.metric(label, f"{count:,}")
 
 
-def _columns(report: Report) -> pd.DataFrame:
+def _draw_columns(report: Report) -> None:
     rows = []
     for (role, column), values in zip(report.columns, report.values, strict=False):
         examples = ", ".join(value[:LONGEST] for value in values)
         rows.append((LABELS.get(role, role), column, examples or "empty"))
-    return pd.DataFrame(rows, columns=["Read as", "Column", "First values"])
+    safe_text.words_table(rows, ["Read as", "Column", "First values"])

@@ -6,11 +6,11 @@ detail.
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dpmf_core.algorithms.base import Parameters
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
@@ -28,7 +28,7 @@ from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import PreparedRun
 from dpmf_core.runs.recommendations import someone, top_rated
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Run, Runs
 from dpmf_core.runs.specification import RunSpec
 from pages.explore import person_shown, story
 from pages.explore.story import USUAL
@@ -194,7 +194,7 @@ def draw_wanted_share(now: float, title: str, shares: list[Measured]) -> None:
             st.rerun()
 
 
-def draw_plain_finding(explored: ExploredRun, runs: dict[str, Run]) -> None:
+def draw_plain_finding(explored: ExploredRun, runs: Runs) -> None:
     """Draw the headline without a proven epsilon, or before its references are finished."""
     choice = explored.choice
     judgement = explored.selection.table(runs).by(story.METRIC)
@@ -220,8 +220,11 @@ def draw_meaning_and_card(explored: ExploredRun) -> DeltaGenerator:
         beneath = st.container()
     with left:
         if explored.has_meaning:
-            meanings = story.meanings(choice, explored.spec, ready)
-            draw_hundred("explore.hundred", choice.epsilon, meanings)
+            draw_hundred(
+                "explore.hundred",
+                choice.epsilon,
+                story.meanings(choice, explored.spec, ready),
+            )
         privacy_card.attack_link(choice.algorithm)
     return beneath
 
@@ -229,16 +232,17 @@ def draw_meaning_and_card(explored: ExploredRun) -> DeltaGenerator:
 # ---- the run in detail ---------------------------------------------------------------------------
 
 
-def draw_methods(selection: Comparison, runs: dict[str, Run]) -> None:
+def draw_methods(selection: Comparison, runs: Runs) -> None:
     comparison_charts.draw_methods("explore", selection, runs, story.METRIC)
     if not selection.every or st.session_state.get(EVERY):
-        text = (
-            "Trains all with the same seeds; the slowest take a minute on large data."
+        st.toggle(
+            "Every private method",
+            key=EVERY,
+            help="Trains all with the same seeds; the slowest take a minute on large data.",
         )
-        st.toggle("Every private method", key=EVERY, help=text)
 
 
-def draw_who_pays(runs: dict[str, Run]) -> None:
+def draw_who_pays(runs: Runs) -> None:
     draws: dict[str, list[Run]] = {}
     for name, run in runs.items():
         if split_name(name)[0] in COMPARED:
@@ -273,7 +277,7 @@ def draw_person(choice: SidebarChoice, run: Run) -> None:
     )
 
 
-def draw_below(explored: ExploredRun, runs: dict[str, Run]) -> None:
+def draw_below(explored: ExploredRun, runs: Runs) -> None:
     if MAIN in runs:
         left, right = st.columns(2, gap="large")
         with left:
@@ -312,7 +316,7 @@ def floor_of(judgement: Judgement) -> tuple[str, float | None]:
     return words, judgement.floor.median
 
 
-def parameters_of(choice: SidebarChoice) -> dict[str, Any]:
+def parameters_of(choice: SidebarChoice) -> Parameters:
     """The chosen method's parameters that a link, a lesson or Tune set.
 
     The best known method is compared with others as recommended, so it has none.
@@ -323,7 +327,7 @@ def parameters_of(choice: SidebarChoice) -> dict[str, Any]:
     return forms.linked_parameters(choice.algorithm)
 
 
-def ask_for_runs(explored: ExploredRun) -> dict[str, Run]:
+def ask_for_runs(explored: ExploredRun) -> Runs:
     """Take the finished runs, and draw the progress of the rest."""
     confirm = ""
     if explored.choice.entry.public and is_in_parts(explored.choice.dataset):
@@ -331,27 +335,10 @@ def ask_for_runs(explored: ExploredRun) -> dict[str, Run]:
     return ask("explore", explored.selection.runs, whole=WITH_LISTS, confirm=confirm)
 
 
-def draw_missing_story(explored: ExploredRun, runs: dict[str, Run]) -> bool:
-    """Draw the story if it is known now, or the previous one, or a headline without a figure.
-
-    Return whether a story was drawn.
-    """
-    if explored.proved and draw_story(explored, explored.judgement(), waits=True):
-        return True
-    draw_plain_finding(explored, runs)
-    return False
-
-
-def note_runs(explored: ExploredRun) -> None:
-    """Say which of the runs shown came with the package."""
-    own = epsilon_grid.specs(explored.spec, explored.choice.shape)
-    note_shipped([*explored.selection.runs.values(), *own])
-
-
 def main() -> None:
     choice = sidebar.choice()
     with st.sidebar:
-        links.to("tune", "Advanced: parameters", {})
+        links.to("tune", "Advanced: parameters")
     explored = ExploredRun.of(choice)
 
     # the places in the order of the screen; what takes longest is drawn last
@@ -374,10 +361,16 @@ def main() -> None:
         runs = ask_for_runs(explored)
     if not is_drawn:
         with head:
-            is_drawn = draw_missing_story(explored, runs)
+            # the story if it is known now, or the previous one
+            is_drawn = explored.proved and draw_story(
+                explored, explored.judgement(), waits=True
+            )
+            if not is_drawn:
+                draw_plain_finding(explored, runs)
     if explored.proved:
+        own = epsilon_grid.specs(explored.spec, choice.shape)
         with below_card:
-            note_runs(explored)
+            note_shipped([*explored.selection.runs.values(), *own])
     if MAIN in runs:
         with shown_person:
             draw_person(choice, runs[MAIN])

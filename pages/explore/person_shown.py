@@ -25,12 +25,6 @@ CACHE_SIZE = 4000  # lists in memory, for all sessions
 RecommendedItems = list[dict[str, Any]]
 
 
-def _run_of(spec: RunSpec, one: Measured) -> RunSpec:
-    """The run of a point of the figure with the seed of `spec`."""
-    run = spec.on(one.algorithm, parameters=dict(one.parameters))
-    return run.at_epsilon(one.epsilon or 0.0)
-
-
 def _person(choice: SidebarChoice, spec: RunSpec) -> int | None:
     """The person whose list is shown: the chosen one, otherwise one with many ratings.
 
@@ -84,7 +78,9 @@ def lists(
     items_of = _cached_items if choice.entry.public else _items
     points = []
     for one in line:
-        run = _run_of(spec, one)
+        # the run of this point with the seed of `spec`
+        run = spec.on(one.algorithm, parameters=dict(one.parameters))
+        run = run.at_epsilon(one.epsilon or 0.0)
         with contextlib.suppress(LookupError):
             points.append(
                 {

@@ -7,7 +7,6 @@ import contextlib
 import functools
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import Any
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
@@ -27,6 +26,7 @@ from dpmf_core.runs.planning import PreparedRun, prepare
 from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS as GLOSSARY
+from pages.kit.components import Story, StoryPart
 from pages.kit.controls.sidebar_values import EPSILONS as SLIDER_STOPS
 from pages.kit.controls.sidebar_values import SidebarChoice
 from pages.kit.figures import colours
@@ -90,9 +90,7 @@ def papers_methods(offered: Iterable[str]) -> dict[str, str]:
 # ---- what the browser draws ----------------------------------------------------------------------
 
 
-def of_table(
-    choice: SidebarChoice, judgement: Judgement, label: str
-) -> dict[str, Any] | None:
+def of_table(choice: SidebarChoice, judgement: Judgement, label: str) -> Story | None:
     """The data that the browser draws; None without a point or an end of the scale.
 
     Parameters
@@ -120,9 +118,7 @@ def of_table(
     }
 
 
-def _parts(
-    choice: SidebarChoice, judgement: Judgement, label: str
-) -> dict[str, Any] | None:
+def _parts(choice: SidebarChoice, judgement: Judgement, label: str) -> Story | None:
     """What does not depend on the chosen epsilon."""
     line = line_of(choice, judgement, label)
     if not line or judgement.floor is None or judgement.best_known is None:
@@ -150,7 +146,7 @@ def _parts(
 @functools.lru_cache(maxsize=64)  # a judgement is the same while its table is
 def _cached_parts(
     choice: SidebarChoice, judgement: Judgement, label: str, _is_dark: bool
-) -> dict[str, Any] | None:
+) -> Story | None:
     return _parts(choice, judgement, label)
 
 
@@ -164,9 +160,7 @@ def _colour_of_line(name: str, line: Sequence[Measured]) -> str:
     return colours.of(line[0].algorithm)
 
 
-def _point(
-    choice: SidebarChoice, judgement: Judgement, one: Measured
-) -> dict[str, Any]:
+def _point(choice: SidebarChoice, judgement: Judgement, one: Measured) -> StoryPart:
     """A point: its figures in both units, its texts, and its row in the table of numbers."""
     text = judgement.metric.text
     label = f"ε = {budget_text(one.epsilon or 0.0)}: {one.title}, held-out RMSE {text(one.median)}"
@@ -205,7 +199,7 @@ def _point(
     }
 
 
-def _figures(one: Measured) -> dict[str, Any]:
+def _figures(one: Measured) -> StoryPart:
     return {
         "median": one.median,
         "low": one.low,
@@ -242,7 +236,7 @@ def _details(judgement: Judgement, one: Measured) -> str:
     return " ".join(filter(None, sentences))
 
 
-def _other_lines(judgement: Judgement, method: str) -> list[dict[str, Any]]:
+def _other_lines(judgement: Judgement, method: str) -> list[StoryPart]:
     """The thin lines: the papers' methods, and next to a chosen method the best ones."""
     lines = {}
     if method != BEST_LINE and judgement.best_line:
@@ -267,7 +261,7 @@ def _other_lines(judgement: Judgement, method: str) -> list[dict[str, Any]]:
     ]
 
 
-def _levels(judgement: Judgement) -> list[dict[str, Any]]:
+def _levels(judgement: Judgement) -> list[StoryPart]:
     """Both ends of the scale, with names for each unit."""
     levels = []
     ends = (("best", judgement.best_known, 1.0), ("floor", judgement.floor, 0.0))
@@ -361,7 +355,7 @@ def _alt(judgement: Judgement, line: Sequence[Measured], method: str) -> str:
     return f"Held-out RMSE of {method} against epsilon: {ends[0]}, {ends[-1]}."
 
 
-def _templates(choice: SidebarChoice, judgement: Judgement) -> dict[str, Any]:
+def _templates(choice: SidebarChoice, judgement: Judgement) -> StoryPart:
     """The browser's texts while the slider is held; it fills in {..}."""
     unknown = "No run was made at ε = {epsilon}"
     caption = CAPTION

@@ -2,17 +2,16 @@
 
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.runs.inspection import explanation, sheet
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Runs
 from pages.kit.base import data_sets, lesson, safe_text
 from pages.kit.base.data_sets import session_key
 from pages.kit.controls.session_widgets import bind
 from pages.kit.controls.sidebar_values import SidebarChoice, put
 from pages.kit.first_views import factorisation
-from pages.kit.first_views.factorisation import COMPONENTS
+from pages.kit.first_views.factorisation import COMPONENTS, Preparation
 
 PLANTED = "faces.outliers"  # in the session: whether outliers are planted
 ROWS = "outlier_rows"
@@ -20,7 +19,7 @@ CELLS = "outlier_cells"
 USUAL_OUTLIERS = {ROWS: 0.1, CELLS: 0.7}  # the source's shares
 
 
-def ask_outliers(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, ...]]:
+def ask_outliers(choice: SidebarChoice) -> Preparation:
     """Ask whether to plant outliers as the source does; return it, and what is taken as public.
 
     A lesson that fixes parameters plants none.
@@ -29,7 +28,7 @@ def ask_outliers(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, .
         "Uniform noise on some pixels of some images, the same for every visitor. The objective is"
         " measured on clean images."
     )
-    none: dict[str, object] = {ROWS: 0.0, CELLS: 0.0}
+    none = {ROWS: 0.0, CELLS: 0.0}
     if lesson.fixed_value("parameters") is not None:
         return none, choice.assumptions
     st.session_state[PLANTED] = choice.outlier_rows > 0 and choice.outlier_cells > 0
@@ -69,10 +68,16 @@ def _image(picture: Any, caption: str) -> None:
     )
 
 
-def draw_one_image(choice: SidebarChoice, runs: dict[str, Run]) -> None:
+def draw_one_image(choice: SidebarChoice, runs: Runs) -> None:
     st.header("One image as a sum of components", anchor=False)
-    key = f"faces.image.{data_sets.name_in_keys(choice.dataset)}"
-    row = st.number_input("Image", 1, choice.entry.n_samples, 1, key=key, step=1)
+    row = st.number_input(
+        "Image",
+        1,
+        choice.entry.n_samples,
+        1,
+        key=f"faces.image.{data_sets.name_in_keys(choice.dataset)}",
+        step=1,
+    )
     if row is None:
         st.info("Enter an image's number.")
         return
@@ -106,36 +111,33 @@ def draw_one_image(choice: SidebarChoice, runs: dict[str, Run]) -> None:
         f"component {number + 1}": round(amount, 3)
         for number, amount in private.strongest
     }
-    safe_text.table(pd.DataFrame([amounts]))
+    safe_text.table([amounts])
     st.caption(
         "The image and its coefficients are private and never released. The image's owner computes"
         " the coefficients from the image and the released components."
     )
 
 
-def draw_recovery(runs: dict[str, Run]) -> None:
-    rows = []
-    for name in SIDES:
-        if name not in runs:
-            continue
-        record = runs[name].record
-        if "outlier_f1" in record.metrics:
-            rows.append(
-                {
-                    "method": record.title,
-                    "precision": record.metrics["outlier_precision"],
-                    "recall": record.metrics["outlier_recall"],
-                    "f1": record.metrics["outlier_f1"],
-                }
-            )
+def draw_recovery(runs: Runs) -> None:
+    records = [runs[name].record for name in SIDES if name in runs]
+    rows = [
+        {
+            "method": record.title,
+            "precision": record.metrics["outlier_precision"],
+            "recall": record.metrics["outlier_recall"],
+            "f1": record.metrics["outlier_f1"],
+        }
+        for record in records
+        if "outlier_f1" in record.metrics
+    ]
     if rows:
         st.markdown(
             "**Outlier detection** (planted: pixels changed by over 1% of the largest)"
         )
-        safe_text.table(pd.DataFrame(rows))
+        safe_text.table(rows)
 
 
-def draw_below(choice: SidebarChoice, runs: dict[str, Run]) -> None:
+def draw_below(choice: SidebarChoice, runs: Runs) -> None:
     draw_recovery(runs)
     if "main" in runs:
         draw_one_image(choice, runs)

@@ -32,14 +32,10 @@ def main() -> None:
     if not terms and not methods:
         st.info("No term or algorithm matches. Try part of the word.")
     if terms:
-        st.header(f"{len(terms)} terms" if len(terms) > 1 else "1 term", anchor=False)
+        st.header(safe_text.count_text(len(terms), "term"), anchor=False)
         _draw_terms(terms, unfolded=term_id if text == term_id else "")
     if methods:
-        if len(methods) > 1:
-            words = f"{len(methods)} algorithms"
-        else:
-            words = "1 algorithm"
-        st.header(words, anchor=False)
+        st.header(safe_text.count_text(len(methods), "algorithm"), anchor=False)
         _draw_methods(methods)
 
 

@@ -87,7 +87,7 @@ def _draw_switch(label: str, titles: dict[str, str], current: str) -> None:
     key = f"navigation.{label}.{current}"  # a new widget for each view: the server never sets one
     st.segmented_control(
         label,
-        list(titles),
+        titles,
         default=current,
         key=key,
         format_func=titles.__getitem__,

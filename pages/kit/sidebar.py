@@ -9,6 +9,7 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
+from dpmf_core.algorithms.base import Parameters
 from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy import VALUE, Status
 from dpmf_core.privacy.accounting import epsilon as epsilon_of
@@ -49,8 +50,6 @@ SHAPE_OF = {
     "documents": "Vocabulary and number of documents",
     "images": "Number of images",
 }
-# by kind of data: where the page keeps the parameters that a person has set
-PARAMETERS_OF = {"ratings": "explore", "documents": "topics", "images": "faces"}
 # in the session: choices of this drawing with the best method
 RESOLVED = "sidebar.resolved"
 NOT_BY_EPSILON = "With this choice ε alone is no guarantee; see the privacy card."
@@ -86,7 +85,7 @@ def _draw_widgets(unused: Collection[str]) -> None:
     _describe_data(entry)
     units = entry.shape().n_units
     if not entry.public:
-        account_summary.panel(entry.id, "sidebar", units)
+        account_summary.panel(entry, "sidebar")
     draw_widget("algorithm")
     if _is_shown("epsilon", unused):
         _epsilon(_is_fixed("epsilon"), unused)
@@ -142,18 +141,22 @@ def show_complaints() -> None:
     if state[COMPLAINTS] and state.setdefault(COMPLAINED_AT, now) != now:
         state[COMPLAINTS] = []
         state[COMPLAINED_AT] = now
-    for complaint in dict.fromkeys(state[COMPLAINTS]):
+    for complaint in state[COMPLAINTS]:
         st.warning(safe_text.escape(complaint))
 
 
 def choice() -> SidebarChoice:
     """The chosen run; the best known method is resolved at the chosen epsilon."""
-    values = {control.id: value(control.id) for control in controls()}
-    if values["algorithm"] != data_sets.BEST:
-        return SidebarChoice(**values)
+    chosen = SidebarChoice(**{control.id: value(control.id) for control in controls()})
+    if chosen.algorithm != data_sets.BEST:
+        return chosen
     # no source has a rule for the best of several methods
-    values |= {"algorithm": RECOMMENDED["ratings"], "calibration": "exact"}
-    recommended = SidebarChoice(**values, is_best=True)
+    recommended = replace(
+        chosen,
+        algorithm=RECOMMENDED["ratings"],
+        calibration="exact",
+        is_best=True,
+    )
     known: dict[SidebarChoice, SidebarChoice] = st.session_state.setdefault(
         RESOLVED, {}
     )
@@ -170,8 +173,8 @@ def _data_set(name: str, fixed: bool) -> None:
     titles = data_sets.usable()
     st.selectbox(
         "Data set",
-        list(titles),
-        **bind(session_key(name), list(titles)),
+        titles,
+        **bind(session_key(name), titles),
         format_func=titles.__getitem__,
         on_change=_reset_for_data,
         disabled=fixed,
@@ -430,7 +433,7 @@ def _meanings(unused: Collection[str]) -> Callable[[float], str]:
     if _by_source(unused):
         own = choice()
         try:
-            parameters = forms.of_address(own.algorithm, PARAMETERS_OF[data_kind()])
+            parameters = forms.of_address(own.algorithm)
         except BadInput:  # the page says what is wrong
             return lambda _: NOT_BY_EPSILON
         return partial(_total_by_source, own, parameters)
@@ -447,9 +450,7 @@ def _certainty_words(unit: str, delta: float, epsilon: float) -> str:
     return certainty_at(epsilon, delta, unit).words()
 
 
-def _total_by_source(
-    own: SidebarChoice, parameters: dict[str, Any], epsilon: float
-) -> str:
+def _total_by_source(own: SidebarChoice, parameters: Parameters, epsilon: float) -> str:
     """The total of the noise that the source's rule sets at its nominal epsilon."""
     if data_kind() != "ratings":
         parameters = {"n_components": own.entry.n_components} | parameters

@@ -4,7 +4,6 @@ Compose releases by hand, or load those of a run, a method or a paper, and accou
 rule.
 """
 
-import pandas as pd
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -86,17 +85,19 @@ def from_plan() -> Loaded:
 
 
 def from_run() -> Loaded:
-    names = {}
-    for row in engine().store.rows():
-        if row["epsilon"] and row["public"]:
-            cost = epsilon_text(row["epsilon"])
-            name = f"{row['title']} on {row['dataset']}, ε = {cost}, seed {row['seed']}"
-            names[row["key"]] = name
+    names = {
+        row[
+            "key"
+        ]: f"{row['title']} on {row['dataset']}, ε = {epsilon_text(row['epsilon'])},"
+        f" seed {row['seed']}"
+        for row in engine().store.rows()
+        if row["epsilon"] and row["public"]
+    }
     if not names:
         raise BadInput("No private run is stored yet. Train one on Explore.")
     run_key = st.selectbox(
         "Run",
-        list(names),
+        names,
         format_func=names.__getitem__,
         key="accountant.run",
         persist_state="session",
@@ -111,7 +112,7 @@ def from_claim() -> Loaded:
     left, right = st.columns(2)
     which = left.selectbox(
         "Source",
-        list(SOURCE_NOISE),
+        SOURCE_NOISE,
         format_func=lambda name: SOURCE_NOISE[name].id,
         key="accountant.claim",
         persist_state="session",
@@ -133,7 +134,7 @@ def from_claim() -> Loaded:
             exact = epsilon_of(claim.event, claim.delta, relation)
             row[f"exact total ε, {neighbours('unit', relation)}"] = epsilon_text(exact)
         rows.append(row)
-    safe_text.table(pd.DataFrame(rows))
+    safe_text.table(rows)
     return main.event, main.delta, STATED
 
 
@@ -165,7 +166,7 @@ def choose_source() -> str:
     state.setdefault("accountant.source", "hand")
     source = st.segmented_control(
         "Ledger",
-        list(SOURCES),
+        SOURCES,
         format_func=lambda name: SOURCES[name][0],
         key="accountant.source",
         persist_state="session",

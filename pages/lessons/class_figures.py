@@ -17,13 +17,6 @@ FONT = 16
 TICKS = 8  # about as many numbers on the axis, at most
 
 
-def with_noun(count: int, name: str, plural: str = "") -> str:
-    """A count with its noun: 1 answer, 2 answers."""
-    if count == 1:
-        return f"1 {name}"
-    return f"{count:,} {plural or f'{name}s'}"
-
-
 def draw(
     key: str,
     alt: str,

@@ -12,9 +12,8 @@ from dpmf_core.teaching.class_records import Answers
 from dpmf_core.teaching.lesson_links import TEACHER, LessonSequence, sequence_of
 from dpmf_core.teaching.lessons import ANSWER, LessonPart
 from pages.kit.base import safe_text
-from pages.kit.base.safe_text import escape_letters
+from pages.kit.base.safe_text import count_text, escape_letters
 from pages.lessons import class_figures, private_question, room_panel
-from pages.lessons.class_figures import with_noun
 from pages.lessons.codes import draw_codes
 from pages.lessons.teachers import page_of
 from pages.server import visitor
@@ -38,7 +37,7 @@ def _draw_class(sequence: LessonSequence) -> None:
     try:
         _draw_answers(sequence)
     except BadInput as error:  # the next look may succeed
-        safe_text.error(error, "")
+        safe_text.error(error)
 
 
 def _draw_answers(sequence: LessonSequence) -> None:
@@ -55,9 +54,10 @@ def _draw_answers(sequence: LessonSequence) -> None:
         "Updated every few seconds. No names; answers are not linked to each other."
     )
     if len(pages) > 1:
-        table = _reached(pages, all_answers)
         class_figures.draw(
-            "teach.reached", "How many sessions have opened each page.", table
+            "teach.reached",
+            "How many sessions have opened each page.",
+            _reached(pages, all_answers),
         )
         place = st.selectbox(
             "Page of the class",
@@ -100,11 +100,15 @@ def _pages(sequence: LessonSequence) -> list[ClassPage]:
 
 def _reached(pages: Sequence[ClassPage], all_answers: list[Answers]) -> pd.DataFrame:
     """Page, sessions: how many sessions have opened each page."""
-    rows = []
-    for place, page in enumerate(pages):
-        count = sum(step_name(place, "opened") in answers for answers in all_answers)
-        rows.append({"page": page_name(place, page.title), "sessions": count})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "page": page_name(place, page.title),
+            "sessions": sum(
+                step_name(place, "opened") in answers for answers in all_answers
+            ),
+        }
+        for place, page in enumerate(pages)
+    )
 
 
 def _draw_page(place: int, page: ClassPage, all_answers: list[Answers]) -> None:
@@ -117,7 +121,7 @@ def _draw_page(place: int, page: ClassPage, all_answers: list[Answers]) -> None:
             _draw_prediction(place, part, all_answers)
         texts = class_answers.texts(all_answers, place)
         st.markdown(f"**{escape_letters(page.lesson.own_words)}**")
-        st.caption(with_noun(len(texts), "answer"))
+        st.caption(count_text(len(texts), "answer"))
         if not texts:
             return
         # folded: what students write is not for all eyes before their teacher has read it
@@ -132,13 +136,11 @@ def _draw_prediction(place: int, part: LessonPart, all_answers: list[Answers]) -
     counts = class_answers.prediction_counts(all_answers, place, part)
     st.markdown(f"**{part.question}**")
     is_shown = st.toggle("Show the right answer", key=f"teach.right.{step}")
-    table = pd.DataFrame({"answer": part.answers, "students": counts})
-    words = with_noun(sum(counts), "answer")
     class_figures.draw(
         f"teach.predicted.{step}",
         f"How many students gave each answer: {part.question}",
-        table,
-        words,
+        pd.DataFrame({"answer": part.answers, "students": counts}),
+        count_text(sum(counts), "answer"),
         part.right if is_shown else None,
     )
     if is_shown:

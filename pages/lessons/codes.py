@@ -9,7 +9,6 @@ from dpmf_core.teaching import completion
 from dpmf_core.teaching.lesson_links import LessonSequence
 from dpmf_core.teaching.lessons import LESSONS
 from pages.kit.base import safe_text
-from pages.lessons.class_figures import with_noun
 
 MOST_CODES = 500
 SHOWN_LETTERS = 8  # letters of a code on the page
@@ -42,7 +41,9 @@ def draw_codes(sequence: LessonSequence | None) -> None:
         st.warning(f"Only the first {MOST_CODES} of {len(lines):,} lines are checked.")
     table = _checked(lines[:MOST_CODES], _titles(sequence))
     n_valid = (table["check"] == "valid").sum()
-    words = with_noun(len(table), "line holds a valid code", "lines hold a valid code")
+    words = safe_text.count_text(
+        len(table), "line holds a valid code", "lines hold a valid code"
+    )
     st.markdown(f"**{n_valid} of {words}.**")
     shortened = table["code"].map(
         lambda code: f"{code[:SHOWN_LETTERS]} ..." if code else ""

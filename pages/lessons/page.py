@@ -52,8 +52,11 @@ def _draw_next(name: str) -> None:
     rest = names[names.index(name) + 1 :]
     if rest:
         with st.container(border=True, key="learn.card.next"):
-            label = f"**Next: {course.title(rest[0])}**"
-            course.link_to(rest[0], label, ":material/arrow_forward:")
+            course.link_to(
+                rest[0],
+                f"**Next: {course.title(rest[0])}**",
+                ":material/arrow_forward:",
+            )
 
 
 def _draw_lesson(name: str) -> bool:

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.teaching import private_class
 from dpmf_core.teaching.class_answers import ClassPage, step_name
@@ -13,9 +12,8 @@ from dpmf_core.teaching.class_records import Answers, Publication
 from dpmf_core.teaching.lessons import ANSWER
 from dpmf_core.teaching.private_class import EPSILONS, FEW, MOST, noise_range
 from pages.kit.base import safe_text
-from pages.kit.base.safe_text import button_label, escape_letters
+from pages.kit.base.safe_text import button_label, count_text, escape_letters
 from pages.lessons import class_figures
-from pages.lessons.class_figures import with_noun
 
 PROBLEM = "teach.problem"  # in the session: why nothing was published
 
@@ -37,7 +35,7 @@ def draw(
         )
         at_epsilon = [one for one in page.publications if one.epsilon == epsilon]
         waits = count < FEW and not _few_are_enough(step, count, epsilon)
-        action = f"Publish {with_noun(count, 'answer')} at ε = {budget_text(epsilon)}"
+        action = f"Publish {count_text(count, 'answer')} at ε = {budget_text(epsilon)}"
         st.button(
             button_label(action, f"to {page.link.question}"),
             key=f"teach.publish.{step}",
@@ -48,8 +46,7 @@ def draw(
             on_click=_publish,
             args=(class_id, step, len(page.link.choices), epsilon),
         )
-        if problem := st.session_state.pop(PROBLEM, None):
-            safe_text.error(problem, "")
+        safe_text.draw_kept_problem(PROBLEM)
         if at_epsilon:
             _draw_publication(step, page, at_epsilon[-1])
         _draw_account(class_id, page.publications)
@@ -67,15 +64,13 @@ def _few_are_enough(step: str, count: int, epsilon: float) -> bool:
 
 
 def _publish(class_id: str, step: str, n_choices: int, epsilon: float) -> None:
-    try:
+    with safe_text.kept_problem(PROBLEM):
         private_class.publish(class_id, step, n_choices, epsilon)
-    except BadInput as error:
-        st.session_state[PROBLEM] = error
 
 
 def _draw_publication(step: str, page: ClassPage, publication: Publication) -> None:
     table = pd.DataFrame({"answer": page.link.choices, "students": publication.counts})
-    answers = with_noun(publication.n_answers, "answer")
+    answers = count_text(publication.n_answers, "answer")
     noise = noise_range(publication.epsilon)
     alt = f"Counts of {answers} with noise, each ±{noise}."
     caption = (

@@ -5,7 +5,6 @@ from urllib.parse import urljoin, urlsplit
 
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.machine import duration
 from dpmf_core.teaching import room_codes
 from dpmf_core.teaching.lesson_links import LessonSequence, link_token
@@ -27,8 +26,7 @@ def draw(sequence: LessonSequence) -> None:
     else:
         current = room_codes.room_of(sequence.id, link)
     with st.container(border=True):
-        if problem := st.session_state.pop(PROBLEM, None):
-            safe_text.error(problem, "")
+        safe_text.draw_kept_problem(PROBLEM)
         if current.seconds_left:
             _draw_open(current)
         else:
@@ -63,12 +61,14 @@ def _draw_buttons(current: Room, class_id: str, link: str) -> None:
             icon=icon,
         ):
             _draw_screen(current)
-    preview = lesson_maker.address(link, **{lesson.PREVIEW: "1"})
-    st.link_button("Open as a student", preview)
+    st.link_button(
+        "Open as a student", lesson_maker.address(link, **{lesson.PREVIEW: "1"})
+    )
     st.button(
         button_label("New room code", f"instead of {current.code}"),
         key="teach.new_room",
-        on_click=_ask_for_another,
+        on_click=st.session_state.update,
+        args=({ANOTHER: True},),
     )
     if current.seconds_left:
         st.button(
@@ -101,12 +101,6 @@ def _place(url: str) -> str:
     return f"{start.netloc}{start.path}".rstrip("/")
 
 
-def _ask_for_another() -> None:
-    st.session_state[ANOTHER] = True
-
-
 def _end(class_id: str) -> None:
-    try:
+    with safe_text.kept_problem(PROBLEM):
         room_codes.end_room(class_id)
-    except BadInput as error:
-        st.session_state[PROBLEM] = error

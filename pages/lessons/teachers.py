@@ -16,10 +16,9 @@ from dpmf_core.teaching.lesson_links import (
 from dpmf_core.teaching.lessons import LESSONS, Lesson, handout, question_only
 from pages.kit.base import links, safe_text
 from pages.kit.base.page_table import BY_ID
-from pages.kit.base.safe_text import button_label, escape_letters
+from pages.kit.base.safe_text import button_label, count_text, escape_letters
 from pages.kit.controls.session_widgets import bind
 from pages.kit.lessons import lesson_maker
-from pages.lessons.class_figures import with_noun
 from pages.lessons.codes import draw_codes
 
 SEQUENCE = "sequence"  # parameter of the address that holds the unfinished sequence
@@ -80,7 +79,7 @@ def _draw_sequence() -> LessonSequence | None:
     st.header("A sequence", anchor=False)
     names = st.multiselect(
         "Lessons to add, in this order",
-        list(LESSONS),
+        LESSONS,
         key="teach.lessons",
         format_func=lambda name: LESSONS[name].title,
         placeholder="Choose lessons",
@@ -121,12 +120,11 @@ def _draw_sequence() -> LessonSequence | None:
         links.put_in_address({SEQUENCE: link_token(sequence, TEACHER)})
         lesson_maker.show_links(sequence)
     except BadInput as error:
-        safe_text.error(error, "")
+        safe_text.error(error)
         return None
     if gathers:
-        words = "Start another class"
         st.button(
-            words,
+            "Start another class",
             key="teach.another",
             on_click=lesson_maker.another_class,
             args=(pages,),
@@ -211,4 +209,4 @@ def _draw_handout(title: str) -> None:
         words = "the lessons and questions of the sequence"
     else:
         words = "all lessons"
-    st.caption(f"{with_noun(len(lessons), 'section')}: {words}.")
+    st.caption(f"{count_text(len(lessons), 'section')}: {words}.")

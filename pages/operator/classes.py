@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.machine import duration
 from dpmf_core.teaching import class_records, room_codes
 from dpmf_core.teaching.class_records import GatheredClass
@@ -34,9 +33,7 @@ def draw(names: Mapping[str, str]) -> None:
         If the classes cannot be read.
     """
     st.header("Classes", anchor=False)
-    problem = st.session_state.pop(PROBLEM, None)
-    if problem:
-        safe_text.error(problem, "")
+    safe_text.draw_kept_problem(PROBLEM)
     all_classes = class_records.classes()
     if not all_classes:
         st.write("No class is stored.")
@@ -100,8 +97,8 @@ def _draw_button(name: str, label: str, class_ids: list[str]) -> None:
         st.button(
             label,
             key,
-            on_click=_choose,
-            args=(key,),
+            on_click=st.session_state.update,
+            args=({CHOICE: key},),
             width="stretch",
         )
         return
@@ -116,18 +113,12 @@ def _draw_button(name: str, label: str, class_ids: list[str]) -> None:
     )
 
 
-def _choose(key: str) -> None:
-    st.session_state[CHOICE] = key
-
-
 def _end_room(class_id: str) -> None:
     """End a class's room code, if the visitor still is an operator: the page may be old."""
     if not visitor.asker().operator:
         return
-    try:
+    with safe_text.kept_problem(PROBLEM):
         room_codes.end_room(class_id)
-    except BadInput as error:
-        st.session_state[PROBLEM] = error
 
 
 def _clear(class_ids: list[str]) -> None:
@@ -135,10 +126,8 @@ def _clear(class_ids: list[str]) -> None:
     if not visitor.asker().operator:
         return
     del st.session_state[CHOICE]
-    try:
+    with safe_text.kept_problem(PROBLEM):
         class_records.clear(class_ids)
-    except BadInput as error:
-        st.session_state[PROBLEM] = error
 
 
 def owner_name(owner: str, names: Mapping[str, str]) -> str:

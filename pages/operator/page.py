@@ -4,7 +4,6 @@ import functools
 import time
 from typing import Any
 
-import pandas as pd
 import psutil
 import streamlit as st
 
@@ -92,11 +91,9 @@ def draw_job(job: Job, place: int, logins: dict[str, str]) -> None:
     state.markdown(words)
     name = classes.owner_name(job.owner, logins)
     owner.markdown(f"{safe_text.escape_letters(name)}, {duration(job.age)} old")
-    key = f"operator.stop.{job.ticket}"
-    label = safe_text.button_label("Stop", describe(job.spec))
     button.button(
-        label,
-        key,
+        safe_text.button_label("Stop", describe(job.spec)),
+        f"operator.stop.{job.ticket}",
         on_click=_stop,
         args=(job.ticket,),
         width="stretch",
@@ -116,7 +113,7 @@ def draw_overview() -> None:
         try:
             draw_part()
         except BadInput as error:  # the rest of the page stays of use
-            safe_text.error(error, "")
+            safe_text.error(error)
 
 
 def draw_queue(jobs: list[Job], logins: dict[str, str]) -> None:
@@ -152,7 +149,7 @@ def draw_sessions(visits: list[Session]) -> None:
                 "own data sets": len(visit.own_data),
             }
         )
-    safe_text.table(pd.DataFrame(rows))
+    safe_text.table(rows)
 
 
 def _draw_shared_files() -> None:
@@ -161,7 +158,7 @@ def _draw_shared_files() -> None:
         return
     st.header("Private files uploaded in several sessions", anchor=False)
     rows = [(file.fingerprint[:8], file.n_accounts, file.total.words) for file in files]
-    safe_text.table(pd.DataFrame(rows, columns=["file", "accounts", "together"]))
+    safe_text.table(rows, ["file", "accounts", "together"])
 
 
 def main() -> None:

@@ -1,9 +1,11 @@
 """The parameters in the page's address: which paper, which section, and what is open in it."""
 
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import streamlit as st
 
+from dpmf_core.base.registry import by_id
 from dpmf_core.papers.paper import Paper
 from dpmf_core.papers.registry import PAPERS
 from pages.kit.base import lesson, links, safe_text
@@ -52,11 +54,21 @@ def section() -> str:
 def select(name: str, label: str, titles: Mapping[str, str]) -> str:
     """Ask for one of these ids and put it into the address."""
     options = list(titles)
-    key = start(name, options)
-    choice: str = st.selectbox(
-        label, options, format_func=titles.__getitem__, **bind(key, options)
+    choice = st.selectbox(
+        label,
+        options,
+        format_func=titles.__getitem__,
+        **bind(start(name, options), options),
     )
     return write(name, choice)
+
+
+def pick(
+    name: str, label: str, things: Sequence[Any], title_of: Callable[[Any], str]
+) -> Any:
+    """Ask for one of these things, by its title, and put its id into the address."""
+    titles = {thing.id: title_of(thing) for thing in things}
+    return by_id(things)[select(name, label, titles)]
 
 
 def start(name: str, options: Sequence[str], first: str = "") -> str:
@@ -74,8 +86,11 @@ def start(name: str, options: Sequence[str], first: str = "") -> str:
     elif st.session_state.get(key) not in options:
         st.session_state[key] = options[0]
         if text and is_new:
-            words = f"This paper has no {name} '{text[:40]}'. The first one is shown."
-            st.warning(safe_text.escape(words))
+            st.warning(
+                safe_text.escape(
+                    f"This paper has no {name} '{text[:40]}'. The first one is shown."
+                )
+            )
     return key
 
 

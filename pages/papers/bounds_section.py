@@ -37,9 +37,12 @@ def draw_bounds(paper: Paper) -> None:
     """Draw one bound of the paper along one axis."""
     left, right = st.columns([3, 2])
     with left:
-        titles = {bound.id: f"{bound.title}: {bound.place}" for bound in paper.bounds}
-        name = address.select("bound", "Bound", titles)
-    bound = next(bound for bound in paper.bounds if bound.id == name)
+        bound = address.pick(
+            "bound",
+            "Bound",
+            paper.bounds,
+            lambda bound: f"{bound.title}: {bound.place}",
+        )
     with right:
         axis = cast(
             "Axis",
@@ -132,8 +135,6 @@ def curves(
 def printed_tables(paper: Paper) -> None:
     for table in paper.tables:
         st.markdown(f"**{table.place}.** {table.title}")
-        safe_text.words_table(
-            pd.DataFrame(table.rows.items(), columns=list(table.columns))
-        )
+        safe_text.words_table(table.rows.items(), table.columns)
         if table.note:
             st.caption(safe_text.escape(table.note))

@@ -176,26 +176,9 @@ def chart(figure: Figure, results: Results) -> Any:
 
 
 def draws_frame(axis: str, results: Results) -> pd.DataFrame:
-    """Every draw as a row: name, id, source, epsilon, seed, value and the grid.
-
-    The columns are the same as in `sweep_charts.frame`. Several lines of one algorithm get their
-    own colours.
-    """
-    rows = [
-        {
-            "name": _name(axis, result, results),
-            "id": result.algorithm,
-            "source": result.label.endswith(sweep_charts.SOURCE_SUFFIX),
-            "epsilon": result.epsilon,
-            "seed": seed,
-            "value": value,
-        }
-        | dict(result.grid)
-        for result in results
-        for seed, value in enumerate(result.draws)
-    ]
+    """The draws of `sweep_charts.draws_frame`. Lines of one algorithm get their own colours."""
     frame = sweep_charts.draws_frame(
-        rows, (name for result in results for name in result.grid)
+        (_name(axis, result, results), result) for result in results
     )
     lines = frame[["name", "id", "source"]].drop_duplicates()
     if lines[["id", "source"]].duplicated().any():
@@ -283,8 +266,7 @@ def totals_text(points: Sequence[Point]) -> str:
 def _total(spec: RunSpec) -> float:
     """The epsilon of a run with its source's noise, for any shape of the data."""
     shape = SampleShape(10_000, 10_000)
-    budget = spec.budget
-    assert budget is not None
+    budget = spec.require_budget()
     method = algorithms.build(spec.algorithm, spec.parameters, shape, budget)
     assert isinstance(method, PrivateAlgorithm)
     return exactly(method.plan(shape, method.source_level(shape, budget)), budget.delta)

@@ -48,12 +48,12 @@ def draw(paper: Paper) -> None:
         name: st.column_config.TextColumn(width=wide) for name, wide in WIDTHS.items()
     }
     safe_text.table(table, column_config=columns, height="content")
-    titles = {
-        claim.id: f"{claim_figure.place(claim)}: {claim.title}"
-        for claim in paper.claims
-    }
-    claim_id = address.select("claim", "One claim", titles)
-    one_claim(next(claim for claim in paper.claims if claim.id == claim_id))
+    claim = address.pick("claim", "One claim", paper.claims, _title)
+    one_claim(claim)
+
+
+def _title(claim: Claim) -> str:
+    return f"{claim_figure.place(claim)}: {claim.title}"
 
 
 def one_claim(claim: Claim) -> None:

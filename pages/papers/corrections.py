@@ -1,6 +1,5 @@
 """Corrections of a paper: statement, truth, status and figures."""
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.papers.erratum import Erratum, ErratumStatus
@@ -33,12 +32,14 @@ def draw(paper: Paper) -> None:
         }
         for erratum in paper.errata
     ]
-    safe_text.words_table(pd.DataFrame(rows))
-    titles = {
-        erratum.id: f"{erratum.place}: {erratum.title}" for erratum in paper.errata
-    }
-    erratum_id = address.select("erratum", "One correction", titles)
-    one_erratum(next(erratum for erratum in paper.errata if erratum.id == erratum_id))
+    safe_text.words_table(rows)
+    erratum = address.pick(
+        "erratum",
+        "One correction",
+        paper.errata,
+        lambda erratum: f"{erratum.place}: {erratum.title}",
+    )
+    one_erratum(erratum)
 
 
 def one_erratum(erratum: Erratum) -> None:
@@ -56,14 +57,17 @@ def one_erratum(erratum: Erratum) -> None:
         with column, st.container(border=True):
             st.metric(name, figure)
             st.write(safe_text.escape(text))
-    safe_text.words_table(pd.DataFrame(erratum.readings, columns=["meaning", "figure"]))
+    safe_text.words_table(erratum.readings, ["meaning", "figure"])
     st.caption(safe_text.escape(erratum.settings))
     st.caption(
         f'Derivation: docs/PRIVACY.md, "Corrections of the sources", "{erratum.section}".'
     )
     if erratum.attack is not None:
-        settings = {"attack": erratum.attack.algorithm, "fault": erratum.attack.fault}
-        links.to("audit", "Attack it with other settings", settings)
+        links.to(
+            "audit",
+            "Attack it with other settings",
+            {"attack": erratum.attack.algorithm, "fault": erratum.attack.fault},
+        )
     elif "ε" in erratum.figures[0]:
         links.to(
             "ledger", "Account for the sources' noise at another ε", {"from": "claim"}

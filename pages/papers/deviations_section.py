@@ -1,8 +1,5 @@
 """Where our algorithms depart from a paper's, why, and what it costs in error."""
 
-from collections.abc import Mapping
-
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.algorithms import find
@@ -12,11 +9,6 @@ from dpmf_core.papers.registry import DEVIATIONS
 from pages.kit.base import safe_text
 
 
-def of(paper: Paper) -> Mapping[str, tuple[Deviation, ...]]:
-    """A paper's deviations by algorithm; empty if there are none."""
-    return DEVIATIONS[paper.id]
-
-
 def draw(paper: Paper) -> None:
     """Draw a table of deviations for each algorithm that follows the paper."""
     st.write(
@@ -24,10 +16,9 @@ def draw(paper: Paper) -> None:
         " the same data and the same noise. These are all differences. The cost compares the"
         " printed algorithm with the one that departs from it in this place alone."
     )
-    for algorithm, deviations in of(paper).items():
+    for algorithm, deviations in DEVIATIONS[paper.id].items():
         st.header(find(algorithm).title, anchor=False)
-        rows = [_row(algorithm, deviation) for deviation in deviations]
-        safe_text.words_table(pd.DataFrame(rows))
+        safe_text.words_table(_row(algorithm, deviation) for deviation in deviations)
 
 
 def _row(algorithm: str, deviation: Deviation) -> dict[str, str]:

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.algorithms.count_sketch import Sketch
@@ -11,10 +10,10 @@ from dpmf_core.papers.paper import Paper
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.controls import sidebar_values
+from pages.kit.controls.forms import PAGES
 from pages.kit.privacy import observer_diagram, privacy_card
 from pages.papers import address, claim_figure
 
-PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
 # for each variant without retention: what the server keeps, and what it receives each time
 STORED = ["variant", "a subpoena reveals", "a wiretap of one interaction reveals"]
 VARIANTS = (
@@ -64,7 +63,7 @@ def retention() -> None:
         icon=":material/info:",
     )
     st.header("What would a subpoena or a wiretap reveal?", anchor=False)
-    safe_text.words_table(pd.DataFrame(VARIANTS, columns=STORED))
+    safe_text.words_table(VARIANTS, STORED)
     st.caption(
         "The paper's claim is about storage: neither ratings nor user vectors stay on the server"
         " (abstract), so a subpoena finds only item factors and item biases. Ratings stay on the"
@@ -82,16 +81,12 @@ OWN: dict[str, Callable[[], None]] = {"balu-2016": sketch, "vallet-2014": retent
 # ---- the section ---------------------------------------------------------------------------------
 
 
-def of(paper: Paper) -> list[object]:
-    """The section's contents; empty if there is no section."""
-    return [*paper.presets, *([paper.id] if paper.id in OWN else [])]
-
-
 def draw(paper: Paper) -> None:
     if paper.presets:
-        titles = {preset.id: preset.title for preset in paper.presets}
-        name = address.select("preset", "As in the paper", titles)
-        preset(next(preset for preset in paper.presets if preset.id == name))
+        published = address.pick(
+            "preset", "As in the paper", paper.presets, lambda preset: preset.title
+        )
+        preset(published)
     if paper.id in OWN:
         OWN[paper.id]()
 

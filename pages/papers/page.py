@@ -3,15 +3,15 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.program import program
 from dpmf_core.papers import recorded_results
 from dpmf_core.papers.figures import Claim, Outcome
 from dpmf_core.papers.paper import Paper
-from dpmf_core.papers.registry import CLAIMS, PAPERS
+from dpmf_core.papers.registry import CLAIMS, DEVIATIONS, PAPERS
 from pages.kit.base import lesson, links, safe_text
+from pages.kit.controls.session_widgets import segments
 from pages.papers import (
     address,
     bounds_section,
@@ -27,11 +27,15 @@ COLUMNS = {
 COLUMNS[Outcome.DIFFERS] = "with another result"
 SECTIONS: dict[str, tuple[str, Callable[[Paper], None], Callable[[Paper], object]]] = {
     "claims": ("What it claims", claims_section.draw, lambda paper: paper.claims),
-    "method": ("Try its method", methods_section.draw, methods_section.of),
+    "method": (
+        "Try its method",
+        methods_section.draw,
+        lambda paper: paper.presets or paper.id in methods_section.OWN,
+    ),
     "deviations": (
         "Where ours departs",
         deviations_section.draw,
-        deviations_section.of,
+        lambda paper: DEVIATIONS[paper.id],
     ),
     "bounds": (
         "Its bounds and tables",
@@ -70,14 +74,12 @@ def reasons(outcomes: Mapping[str, Outcome]) -> str:
     never = [
         CLAIMS[name] for name, verdict in outcomes.items() if verdict is Outcome.NEVER
     ]
-    last_results = (recorded_results.last(claim) for claim in not_judged)
-    on_other_data = [
-        last for last in last_results if last is not None and last.stands_in
-    ]
+    last_results = map(recorded_results.last, not_judged)
+    n_on_other_data = sum(bool(last and last.stands_in) for last in last_results)
     n_outside = sum(bool(claim.limits) for claim in never)
-    n_open = len(not_judged) - len(on_other_data)
+    n_open = len(not_judged) - n_on_other_data
     return (
-        f"Of the {len(not_judged)} that cannot be judged here, {len(on_other_data)} were measured"
+        f"Of the {len(not_judged)} that cannot be judged here, {n_on_other_data} were measured"
         f" on other data than the paper's, and {n_open} with settings that the paper does not"
         f" print. Of the {len(never)} that never can, {n_outside} are outside a statement's"
         f" conditions, and {len(never) - n_outside} are about data that cannot be had."
@@ -90,7 +92,7 @@ def navigation(current: str) -> None:
         return
     with st.container(horizontal=True, gap="xsmall"):
         if current:
-            links.to("papers", "All papers", {})
+            links.to("papers", "All papers")
         for paper in PAPERS.values():
             if paper.id != current:
                 links.to(
@@ -103,8 +105,10 @@ def overview(unknown: str = "") -> None:
     outcomes = {claim.id: outcome(claim) for claim in CLAIMS.values()}
     total = Counter(outcomes.values())
     total.setdefault(Outcome.DIFFERS, 0)  # that none differs is worth a word
-    title = f"{len(outcomes)} claims of {len(PAPERS)} papers: {counts_text(total)}"
-    st.title(title, anchor=False)
+    st.title(
+        f"{len(outcomes)} claims of {len(PAPERS)} papers: {counts_text(total)}",
+        anchor=False,
+    )
     if unknown:
         st.warning(
             safe_text.escape(
@@ -126,7 +130,7 @@ def overview(unknown: str = "") -> None:
         }
         for paper in PAPERS.values()
     )
-    safe_text.words_table(pd.DataFrame(rows), is_markdown=True)
+    safe_text.words_table(rows, is_markdown=True)
     navigation("")
     st.caption(
         "These are recorded results. Measure them again from the command line:"
@@ -144,17 +148,8 @@ def one_paper(paper: Paper) -> None:
         name: title for name, (title, _, content) in SECTIONS.items() if content(paper)
     }
     key = address.start("section", list(titles), address.section())
-    name = st.segmented_control(
-        "Section",
-        list(titles),
-        default=st.session_state[key],
-        required=True,
-        key=key,
-        format_func=titles.__getitem__,
-        label_visibility="collapsed",
-        persist_state="session",
-    )
-    _, draw, _ = SECTIONS[address.write("section", name or next(iter(titles)))]
+    name = segments("Section", titles, key)
+    _, draw, _ = SECTIONS[address.write("section", name)]
     draw(paper)
 
 

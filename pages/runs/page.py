@@ -44,8 +44,9 @@ def draw_switch() -> str:
     if visitor.asker().alone:
         return EVERYONE
     WHOSE.start()
-    is_fixed = lesson.page_values() is not None
-    whose: str = segments("Whose runs", OWNERS, WHOSE.key, disabled=is_fixed)
+    whose: str = segments(
+        "Whose runs", OWNERS, WHOSE.key, disabled=lesson.page_values() is not None
+    )
     write_to_address([WHOSE])
     return whose
 
@@ -58,13 +59,10 @@ def draw_no_own_runs(n_runs: int) -> None:
         f"Show everyone's runs ({n_runs:,})",
         key="runs.everyone",
         type="primary",
-        on_click=_show_everyone,
+        on_click=st.session_state.update,
+        args=({WHOSE.key: EVERYONE},),
         disabled=lesson.page_values() is not None,
     )
-
-
-def _show_everyone() -> None:
-    st.session_state[WHOSE.key] = EVERYONE
 
 
 def what_is_mine() -> str:
@@ -190,12 +188,13 @@ def draw_going_on() -> None:
         if isinstance(work, RunRequest):
             progress = f": {len(work.open_jobs)} of {len(work.specs)} runs to go"
         name = page.partition(".")[0]
+        title = TITLES.get(name, name.capitalize())
         words.markdown(
-            f"**{TITLES.get(name, name.capitalize())} is still running**{progress}. It stops two"
-            " minutes after you leave this site."
+            f"**{title} is still running**{progress}. It stops two minutes after you leave this"
+            " site."
         )
         button.button(
-            safe_text.button_label("Stop", TITLES.get(name, name.capitalize())),
+            safe_text.button_label("Stop", title),
             key=f"runs.stop.{page}",
             width="stretch",
             on_click=sessions.registry.let_go,

@@ -172,8 +172,13 @@ def _draw_curves(names: list[str], runs: list[Run]) -> None:
             mode="lines+markers",
             line={"color": colours.of(str(algorithm)), "width": 2.5, "dash": dash},
         )
-    alt = "Error by step of the chosen runs."
-    charts.show(fig, "runs.curves", alt, table.drop(columns="draw"), leaves=True)
+    charts.show(
+        fig,
+        "runs.curves",
+        "Error by step of the chosen runs.",
+        table.drop(columns="draw"),
+        leaves=True,
+    )
 
 
 def _draw_costs(names: Sequence[str], records: Sequence[RunRecord]) -> None:
@@ -220,7 +225,7 @@ def _draw_differences(records: list[RunRecord]) -> None:
     ]
     if rows:
         columns = ["", *(str(place + 1) for place in range(len(records)))]
-        safe_text.table(pd.DataFrame(rows, columns=columns))
+        safe_text.table(rows, columns)
     elif len(records) > 1:
         st.write("None: these runs are identical.")
     else:

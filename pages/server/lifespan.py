@@ -87,9 +87,8 @@ async def lifespan(app: st.App) -> AsyncIterator[None]:
     try:
         os.environ["TMPDIR"] = tempfile.tempdir = str(workplace())
     except OSError as error:
-        place = tempfile.gettempdir()
         logging.getLogger(__name__).warning(
-            "Temporary files stay in %s: %s", place, error
+            "Temporary files stay in %s: %s", tempfile.gettempdir(), error
         )
     over = threading.Event()
     threading.Thread(

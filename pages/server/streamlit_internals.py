@@ -80,8 +80,9 @@ def uploaded_files() -> dict[str, dict[str, Any]]:
     """The uploaded files by session and file."""
     if not Runtime.exists():
         return {}
-    manager = Runtime.instance().uploaded_file_mgr
-    files: dict[str, dict[str, Any]] = getattr(manager, "file_storage", {})
+    files: dict[str, dict[str, Any]] = getattr(
+        Runtime.instance().uploaded_file_mgr, "file_storage", {}
+    )
     return files
 
 

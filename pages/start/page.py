@@ -43,8 +43,12 @@ def draw_figure() -> None:
 
 def draw_below_figure(epsilon: float, with_papers: bool) -> None:
     """Draw the figure's numbers, what exactly they are, and the way to each method."""
-    numbers = charts.Ready("What is kept at each epsilon", price.table(with_papers))
-    charts.below("start.price", numbers, leaves=True, caption=price.caption())
+    charts.below(
+        "start.price",
+        charts.Ready("What is kept at each epsilon", price.table(with_papers)),
+        leaves=True,
+        caption=price.caption(),
+    )
     text = budget_text(epsilon)
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.popover("What exactly?", icon=":material/help:", type="tertiary"):
@@ -55,8 +59,11 @@ def draw_below_figure(epsilon: float, with_papers: bool) -> None:
         )
         if with_papers:
             for algorithm, shares in price.papers_shares().items():
-                label = f"{shares[0].label} ({paper_of(algorithm)})"
-                links.to("explore", label, {"algorithm": algorithm, "epsilon": text})
+                links.to(
+                    "explore",
+                    f"{shares[0].label} ({paper_of(algorithm)})",
+                    {"algorithm": algorithm, "epsilon": text},
+                )
 
 
 def draw_section(name: str) -> None:
@@ -69,7 +76,7 @@ def draw_section(name: str) -> None:
         with st.container(horizontal=True, gap="xsmall"):
             for page in PAGES:
                 if page.section == name:
-                    links.to(page.id, page.title, {})
+                    links.to(page.id, page.title)
 
 
 def main() -> None:

@@ -18,6 +18,7 @@ from dpmf_core.runs.references import paper_of
 from dpmf_core.runs.specification import RunSpec
 from pages.explore.story import BEST_LINE, USUAL
 from pages.kit.base import data_sets
+from pages.kit.components import StoryPart
 from pages.kit.controls.sidebar_values import EPSILONS
 from pages.kit.figures import colours
 from pages.kit.running.epsilon_grid import nearest
@@ -58,9 +59,7 @@ def entry() -> Any:
 
 
 def delta() -> float:
-    budget = run().budget
-    assert budget is not None
-    return budget.delta
+    return run().require_budget().delta
 
 
 def certainty_here(epsilon: float) -> Certainty:
@@ -100,7 +99,7 @@ def _values(epsilons: tuple[float, ...]) -> list[Measured]:
     return [share for share in shares if share is not None]
 
 
-def stops(epsilons: tuple[float, ...]) -> list[dict[str, Any]]:
+def stops(epsilons: tuple[float, ...]) -> list[StoryPart]:
     """What the figure shows at each of these places of its handle."""
     measured = set(judgement().epsilons)
     return [
@@ -139,7 +138,7 @@ def _facts(share: Measured, is_measured: bool) -> list[dict[str, str]]:
     ]
 
 
-def papers_lines() -> list[dict[str, Any]]:
+def papers_lines() -> list[StoryPart]:
     """The thin lines of the papers' methods."""
     return [
         {

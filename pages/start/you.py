@@ -144,7 +144,7 @@ def draw(epsilon: float) -> None:
         column.markdown(f":small[**{safe_text.escape_letters(title)}**  \n{genres}]")
         stars = column.segmented_control(
             f"Stars for {title}",  # screen readers read it as it is, so it has no Markdown
-            list(STARS),
+            STARS,
             key=f"{STARS_KEY}{title}",
             persist_state="session",
             label_visibility="collapsed",

@@ -9,18 +9,18 @@ from dpmf_core.data.samples import (
     WORDS_ARE_PUBLIC,
 )
 from dpmf_core.runs.inspection import pairs, topics, typical
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Runs
 from pages.kit.base import lesson, safe_text
 from pages.kit.controls.sidebar_values import SidebarChoice
 from pages.kit.figures import charts, colours
 from pages.kit.first_views import factorisation
-from pages.kit.first_views.factorisation import TOPICS
+from pages.kit.first_views.factorisation import TOPICS, Preparation
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
 AT_ONCE = 10  # topics
 
 
-def ask_preparation(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str, ...]]:
+def ask_preparation(choice: SidebarChoice) -> Preparation:
     """Ask how documents become rows; return it, and what is taken as public.
 
     No link holds these settings, so a lesson that fixes parameters uses the defaults.
@@ -31,7 +31,7 @@ def ask_preparation(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str
         left, right = st.columns(2)
         weighting = left.selectbox(
             "Weights of words",
-            list(WEIGHTS),
+            WEIGHTS,
             key="topics.weights",
             format_func=WEIGHTS.__getitem__,
             help="IDF weights depend on all documents: the guarantee then holds only if they"
@@ -56,29 +56,30 @@ def ask_preparation(choice: SidebarChoice) -> tuple[dict[str, object], tuple[str
         public = [assumption for assumption in public if assumption not in learned]
     if weighting == "tfidf":
         public.insert(0, WEIGHTS_ARE_PUBLIC)
-    data: dict[str, object] = {
-        "weighting": weighting,
-        "hashed": buckets,
-        "most_words": most_words,
-    }
+    data = {"weighting": weighting, "hashed": buckets, "most_words": most_words}
     return data, tuple(public)
 
 
-def draw_one_topic(runs: dict[str, Run]) -> None:
+def draw_one_topic(runs: Runs) -> None:
     """Draw a topic's weights as bars, and the documents in which it is strongest."""
-    matched_pairs = pairs(runs["main"], runs["best"])
     private = topics(runs["main"])
-    plain = topics(runs["best"])
+    partners = {
+        pair.component: pair.partner for pair in pairs(runs["main"], runs["best"])
+    }
     names = {}
-    for pair in matched_pairs:
-        words = ", ".join(word for word, _ in private[pair.component][:3])
-        names[pair.component] = words or f"topic {pair.component + 1}"
-    key = f"topics.one.{runs['main'].key}"
-    part = st.selectbox("Topic", list(names), key=key, format_func=names.__getitem__)
-    pair = next(pair for pair in matched_pairs if pair.component == part)
-    sides = [(runs["main"], private[pair.component])]
-    if pair.partner is not None:
-        sides.append((runs["best"], plain[pair.partner]))
+    for component in partners:
+        words = ", ".join(word for word, _ in private[component][:3])
+        names[component] = words or f"topic {component + 1}"
+    part = st.selectbox(
+        "Topic",
+        names,
+        key=f"topics.one.{runs['main'].key}",
+        format_func=names.__getitem__,
+    )
+    sides = [(runs["main"], private[part])]
+    partner = partners[part]
+    if partner is not None:
+        sides.append((runs["best"], topics(runs["best"])[partner]))
     rows = [
         (word, run.record.title, run.spec.algorithm, weight)
         for run, side in sides
@@ -103,22 +104,27 @@ def draw_one_topic(runs: dict[str, Run]) -> None:
         categoryarray=from_below,
         title=None,
     )
-    alt = f"Weights of the heaviest words of the topic {names[part]}, with privacy and without."
-    charts.show(fig, "topics.words", alt, bars)
+    charts.show(
+        fig,
+        "topics.words",
+        f"Weights of the heaviest words of the topic {names[part]}, with privacy and without.",
+        bars,
+    )
     if st.toggle("Documents most typical of this topic", key="topics.typical"):
         st.warning(
             "Documents are private data. This list is only for the people who hold them; it is not"
             " released."
         )
-        documents = typical(runs["main"], part)
         typical_rows = [
-            (document.row + 1, document.title, document.share) for document in documents
+            (document.row + 1, document.title, document.share)
+            for document in typical(runs["main"], part)
         ]
-        columns = ["document", "begins with", "share of this topic"]
-        safe_text.table(pd.DataFrame(typical_rows, columns=columns))
+        safe_text.table(
+            typical_rows, ["document", "begins with", "share of this topic"]
+        )
 
 
-def draw_below(_: SidebarChoice, runs: dict[str, Run]) -> None:
+def draw_below(_: SidebarChoice, runs: Runs) -> None:
     if "main" in runs and "best" in runs:
         with st.expander("A topic in full"):
             draw_one_topic(runs)

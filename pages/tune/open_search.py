@@ -111,14 +111,12 @@ def draw_figures(search: Search, metric: Metric) -> None:
             "arrayminus": table["score"] - table["low"],
         },
     )
-    stairs = {"color": colours.of("spectral"), "shape": "hv", "width": 3}
-    best = table["best so far"]
     fig.add_scatter(
         x=table["trial"],
-        y=best,
+        y=table["best so far"],
         mode="lines",
         name="best so far",
-        line=stairs,
+        line={"color": colours.of("spectral"), "shape": "hv", "width": 3},
     )
     alt = "Validation score of each trial and the best so far."
     caption = "Each dot is one trial: the mean of its draws with a 95% interval"
@@ -158,7 +156,7 @@ def draw_costs(choice: SidebarChoice, search: Search) -> None:
         epsilons[f"the best of about {cost.mean:g}, {distribution} number"] = epsilon
     epsilons[f"all {cost.mean:g} trials, as here"] = cost.all_shown
     texts = [(what, epsilon_text(epsilon)) for what, epsilon in epsilons.items()]
-    safe_text.table(pd.DataFrame(texts, columns=["what is shown", "total ε"]))
+    safe_text.table(texts, ["what is shown", "total ε"])
     st.caption(
         linked(
             f"δ = {delta_text(budget.delta)}, per {unit}, {neighbours(unit, budget.relation)}."

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dpmf_core import algorithms
+from dpmf_core.algorithms.base import Parameters
 from dpmf_core.base.documents import to_json
 from dpmf_core.base.errors import BadInput
 from dpmf_core.evaluation.registry import METRICS
@@ -17,7 +18,7 @@ from dpmf_core.jobs.machine import duration
 from dpmf_core.privacy.decision import planned_run
 from dpmf_core.privacy.formatting import budget_text, epsilon_in_full
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Runs
 from dpmf_core.runs.tuning.private_selection import (
     MOST,
     PrivateSelection,
@@ -65,17 +66,16 @@ PRIVATELY = "private"
 WHERE = {OPENLY: "on synthetic data, free", PRIVATELY: "on your own data, for ε"}
 
 
-def parameters(choice: SidebarChoice) -> dict[str, Any]:
+def parameters(choice: SidebarChoice) -> Parameters:
     """Ask for the method's parameters; the form is open once one differs from the recommended."""
-    budget = choice.spec().budget
-    assert budget is not None  # the sidebar has no choice without noise
+    budget = choice.spec().require_budget()
     forms.read_address(choice.algorithm)
     if forms.set_parameters(choice.algorithm):
         # it stays open when the last one is emptied
         st.session_state[FORM] = choice.algorithm
     is_open = st.session_state.get(FORM) == choice.algorithm
     with st.expander("Set parameters yourself", expanded=is_open):
-        return forms.parameters(choice.algorithm, choice.shape, budget, "explore")
+        return forms.parameters(choice.algorithm, choice.shape, budget)
 
 
 def _names_of(text: str, names: Sequence[str]) -> list[str]:
@@ -86,10 +86,8 @@ def _names_of(text: str, names: Sequence[str]) -> list[str]:
     return moving
 
 
-def search_settings(
-    choice: SidebarChoice, parameters: dict[str, Any]
-) -> tuple[TuneSpec, int]:
-    """The search that the controls set, and its number of trials.
+def search_settings(choice: SidebarChoice, parameters: Parameters) -> TuneSpec:
+    """The search that the controls set. `n_trials` is its number of trials.
 
     Parameters
     ----------
@@ -131,12 +129,15 @@ def search_settings(
     if not moving:
         raise BadInput("Choose at least one parameter to search.")
     fixed = {name: value for name, value in parameters.items() if name not in moving}
-    spec = _search_spec(choice, moving, fixed, int(DRAWS.value))
-    return spec, int(N_TRIALS.value)
+    return _search_spec(choice, moving, fixed)
+
+
+def n_trials() -> int:
+    return int(N_TRIALS.value)
 
 
 def _search_spec(
-    choice: SidebarChoice, moving: Sequence[str], fixed: dict[str, Any], draws: int
+    choice: SidebarChoice, moving: Sequence[str], fixed: Parameters
 ) -> TuneSpec:
     """The search of some parameters, each around its recommended value."""
     spec = choice.spec(parameters=fixed).canonical()
@@ -152,7 +153,7 @@ def _search_spec(
         seed=spec.seed,
         search=ranges,
         fixed=fixed,
-        draws=draws,
+        draws=int(DRAWS.value),
     )
 
 
@@ -178,22 +179,18 @@ def _n_scored(search: Search) -> int:
     return sum(trial.score is not None for trial in search.trials)
 
 
-def _begin(key: str, trials: int) -> None:
-    st.session_state["tune.asked"] = (key, trials)
-    st.session_state["tune.now"] = True
-
-
-def requested_search(spec: TuneSpec, trials: int) -> tuple[Search | None, bool]:
+def requested_search(spec: TuneSpec) -> tuple[Search | None, bool]:
     """The requested search, and whether this session waits for more of it.
 
     It does not after a cancellation. A long search needs a second button.
     """
+    trials = n_trials()
     st.button(
         "Search",
         type="primary",
         key="tune.go",
-        on_click=_begin,
-        args=(spec.key, trials),
+        on_click=st.session_state.update,
+        args=({"tune.asked": (spec.key, trials), "tune.now": True},),
     )
     seconds = time_estimate.cost(spec.trial({})) * trials * spec.draws / engine().width
     st.caption(
@@ -231,13 +228,13 @@ def draw_finding(choice: SidebarChoice, search: Search, best: Trial) -> None:
 
 def _draw_outcome(
     choice: SidebarChoice, search: Search, best: Trial, head: DeltaGenerator
-) -> Mapping[str, Any] | None:
+) -> Parameters | None:
     """Draw the winner on test ratings, the trials, and the cost of choosing.
 
     Returns the winner's parameters once they have been compared.
     """
     spec = search.spec
-    runs: dict[str, Run] = {}
+    runs: Runs = {}
     winner = None
     if not (search.busy or search.cancelled):
         runs = ask("tune.final", spec.fresh(best.place), by_button=True)
@@ -253,12 +250,12 @@ def _draw_outcome(
 
 
 def draw_search(
-    choice: SidebarChoice, spec: TuneSpec, trials: int, head: DeltaGenerator
-) -> Mapping[str, Any] | None:
+    choice: SidebarChoice, spec: TuneSpec, head: DeltaGenerator
+) -> Parameters | None:
     """Draw a search that shows every trial, and return its winner. Raises BadInput."""
-    search, waits = requested_search(spec, trials)
+    search, waits = requested_search(spec)
     if search is None:
-        head.title(f"Which parameters for {_place(choice)}?", anchor=False)
+        head.title(f"Which parameters for {choice.words}?", anchor=False)
         head.write(
             "A search scores parameters on validation ratings, all on the same draws of split and"
             " noise. It then compares the winner with the recommended parameters on test ratings of"
@@ -292,24 +289,24 @@ def draw_search(
 # ---- a private selection -------------------------------------------------------------------------
 
 
-def _select(spec: PrivateSelection) -> None:
-    st.session_state["tune.selecting"] = spec
-    purchases.buy([spec])
-
-
 def draw_private_search(
-    choice: SidebarChoice, search: TuneSpec, trials: int, head: DeltaGenerator
-) -> Mapping[str, Any] | None:
+    choice: SidebarChoice, search: TuneSpec, head: DeltaGenerator
+) -> Parameters | None:
     """Draw the controls and the button here, the outcome at the head; return the winner."""
-    spec = _settings(choice, search, trials)
-    purchases.draw_selection_button("Tune on my data", "tune.select", spec, _select)
+    spec = _settings(choice, search)
+    purchases.draw_selection_button("Tune on my data", "tune.select", spec)
     with head:
-        if st.session_state.get("tune.selecting") == spec:
+        if purchases.is_selected("tune.select", spec):
             return _draw_winner(choice, spec)
-        st.title(f"Tune {_place(choice)} privately", anchor=False)
+        st.title(f"Tune {choice.words} privately", anchor=False)
         budget = spec.budget
-        unit = spec.kinds[0]().guarantee().unit
-        cost = epsilon_in_full(spec.epsilon, budget.delta, unit, budget.relation, RULE)
+        cost = epsilon_in_full(
+            spec.epsilon,
+            budget.delta,
+            spec.kinds[0]().guarantee().unit,
+            budget.relation,
+            RULE,
+        )
         error = choice.shape.half_range / 2
         deviation = spec.score_deviation(error, choice.shape)
         st.write(
@@ -323,7 +320,7 @@ def draw_private_search(
     return None
 
 
-def _settings(choice: SidebarChoice, search: TuneSpec, trials: int) -> PrivateSelection:
+def _settings(choice: SidebarChoice, search: TuneSpec) -> PrivateSelection:
     left, right = st.columns(2)
     key = f"tune.cap.{choice.epsilon:g}"
     st.session_state.setdefault(key, choice.epsilon)
@@ -347,14 +344,12 @@ def _settings(choice: SidebarChoice, search: TuneSpec, trials: int) -> PrivateSe
     return PrivateSelection.parse(
         searches=(search,),
         distribution="geometric",  # the logarithmic one costs less, but often tries only one
-        trials=float(min(trials, MOST)),
+        trials=float(min(n_trials(), MOST)),
         score_noise=noise,
     ).within(cap)
 
 
-def _draw_winner(
-    choice: SidebarChoice, spec: PrivateSelection
-) -> Mapping[str, Any] | None:
+def _draw_winner(choice: SidebarChoice, spec: PrivateSelection) -> Parameters | None:
     """Draw the outcome of a private selection, and return its winner."""
     results = ask("tune.selection", {"selection": spec}, by_button=True)
     if not results:
@@ -393,19 +388,16 @@ def _draw_winner(
         f"{selection.guarantee} The theorem does not cover the duration, which may reveal the"
         " number of trials. Nothing else was trained, and no error was computed."
     )
-    file = to_json(selection.export(), indent=1)
     st.download_button(
-        "The selection as JSON", file, "selection.json", "application/json"
+        "The selection as JSON",
+        to_json(selection.export(), indent=1),
+        "selection.json",
+        "application/json",
     )
     return spec.searches[0].fixed | selection.winner
 
 
 # ---- what follows --------------------------------------------------------------------------------
-
-
-def _place(choice: SidebarChoice) -> str:
-    title = algorithms.find(choice.algorithm).title
-    return f"{title} at ε = {budget_text(choice.epsilon)}"
 
 
 def _use(choice: SidebarChoice, values: Mapping[str, Any]) -> None:
@@ -415,24 +407,23 @@ def _use(choice: SidebarChoice, values: Mapping[str, Any]) -> None:
     export.send(choice.dataset, choice.algorithm)
 
 
-def draw_next(choice: SidebarChoice, winner: Mapping[str, Any] | None) -> None:
+def draw_next(choice: SidebarChoice, winner: Parameters | None) -> None:
     """Draw the button that uses the winner, or the next steps with the parameters that are set."""
     values = forms.set_parameters(choice.algorithm)
     if winner is not None and values != dict(winner):
-        args = (choice, winner)
         st.button(
             "Use these",
             key="tune.use",
             type="primary",
             on_click=_use,
-            args=args,
+            args=(choice, winner),
         )
         return
     if winner is not None:
-        title = algorithms.find(choice.algorithm).title
-        st.caption(f"In use for {title}: in Explore, in the export and in its command.")
-    use = functools.partial(_use, choice, values)
-    links.draw_ways("tune.next", WAYS, use)
+        st.caption(
+            f"In use for {choice.title}: in Explore, in the export and in its command."
+        )
+    links.draw_ways("tune.next", WAYS, functools.partial(_use, choice, values))
 
 
 def _tuned_choice() -> SidebarChoice:
@@ -448,9 +439,8 @@ def draw_where(
     own: SidebarChoice,
     choice: SidebarChoice,
     spec: TuneSpec,
-    trials: int,
     head: DeltaGenerator,
-) -> Mapping[str, Any] | None:
+) -> Parameters | None:
     """Ask where to search for private data, draw that search, and return its winner.
 
     Parameters
@@ -461,8 +451,6 @@ def draw_where(
         The choice with the synthetic data, which `spec` searches.
     spec
         The search.
-    trials
-        The number of trials.
     head
         The place of the headline.
 
@@ -478,7 +466,7 @@ def draw_where(
     st.session_state.setdefault("tune.way", OPENLY)
     way = st.segmented_control(
         "Where to search",
-        list(WHERE),
+        WHERE,
         key="tune.way",
         format_func=WHERE.__getitem__,
         required=True,
@@ -486,10 +474,13 @@ def draw_where(
     each = question_controls.draw_each(own.entry)
     if way == PRIVATELY:
         # a private trial trains once
-        changes = {"draws": 1, "data": own.spec().canonical().data}
-        return draw_private_search(own, spec.model_copy(update=changes), trials, head)
+        return draw_private_search(
+            own,
+            spec.model_copy(update={"draws": 1, "data": own.spec().canonical().data}),
+            head,
+        )
     if each is not None:
-        return draw_search(choice, spec, trials, head)
+        return draw_search(choice, spec, head)
     head.title("Which parameters?", anchor=False)
     st.info("Say about how many ratings a person gives to search on synthetic data.")
     return None
@@ -501,11 +492,11 @@ def main() -> None:
     own = _tuned_choice()
     choice = replace(own, dataset=data_sets.stand_in(own.entry).id)
     head = st.container()
-    spec, trials = search_settings(choice, parameters(own))
+    spec = search_settings(choice, parameters(own))
     if choice == own:
-        winner = draw_search(choice, spec, trials, head)
+        winner = draw_search(choice, spec, head)
     else:
-        winner = draw_where(own, choice, spec, trials, head)
+        winner = draw_where(own, choice, spec, head)
     with head:
         draw_next(own, winner)
 

@@ -39,16 +39,10 @@ UNREAD = "data.unread"
 OF_KIND = ("dataset", "algorithm", "delta", "row_count", "item_features")
 # default sidebar values of each kind
 FIRST: dict[str, dict[str, Any]] = {
-    "ratings": {"dataset": first_views.USUAL_DATA["ratings"], "algorithm": BEST},
-    "documents": {
-        "dataset": first_views.USUAL_DATA["documents"],
-        "algorithm": RECOMMENDED["samples"],
-    },
-    "images": {
-        "dataset": first_views.USUAL_DATA["images"],
-        "algorithm": RECOMMENDED["samples"],
-    },
+    kind: {"dataset": data_id, "algorithm": RECOMMENDED["samples"]}
+    for kind, data_id in first_views.USUAL_DATA.items()
 }
+FIRST["ratings"]["algorithm"] = BEST
 
 
 def data_kind() -> DataKind:
@@ -64,9 +58,15 @@ def session_key(name: str, kind: DataKind | None = None) -> str:
     return f"sidebar.{name}"
 
 
+def own() -> dict[str, Any]:
+    """The session's own data sets by id."""
+    entries: dict[str, Any] = st.session_state.setdefault(OWN, {})
+    return entries
+
+
 def find(data_id: str) -> Any:
     """The session's or the catalogue's data set of this id. Raises BadInput."""
-    return st.session_state.get(OWN, {}).get(data_id) or datasets.entry_of(data_id)
+    return own().get(data_id) or datasets.entry_of(data_id)
 
 
 def title_of(data_id: str) -> str:
@@ -159,8 +159,7 @@ def entries() -> tuple[Any, ...]:
     data_id = st.session_state.get(session_key("dataset")) or ""
     if datasets.is_stand_in(data_id):
         here.append(find(data_id))
-    own = st.session_state.get(OWN, {}).values()
-    return (*here, *(entry for entry in own if entry.holds == kind))
+    return (*here, *(entry for entry in own().values() if entry.holds == kind))
 
 
 def usable() -> dict[str, str]:
@@ -178,7 +177,7 @@ def _is_usable(data_id: str) -> bool:
 
 def add_own(entry: Any) -> None:
     """Add a data set of this session and choose it. Call it before the sidebar is drawn."""
-    st.session_state[OWN] = {**st.session_state.get(OWN, {}), entry.id: entry}
+    own()[entry.id] = entry
     choose(entry)
 
 
@@ -197,9 +196,7 @@ def choose(entry: Any) -> None:
 
 def remove_own(entry: Any) -> None:
     """Remove a data set of this session; pages that showed it return to their default."""
-    own = dict(st.session_state.get(OWN, {}))
-    own.pop(entry.id, None)
-    st.session_state[OWN] = own
+    own().pop(entry.id, None)
     for key, value in list(st.session_state.items()):
         if str(key).endswith(".dataset") and value == entry.id:
             del st.session_state[key]

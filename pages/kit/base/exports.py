@@ -63,10 +63,10 @@ def draw(main: Run) -> None:
         f"{main.name}.py": ("The script", code),
         f"{main.name}.ipynb": ("A notebook", notebook),
     }
-    words = (
+    draw_files(
+        files,
         "Contains the data set, method, parameters, ε, δ, seed and the person shown. Anyone who"
-        " opens it sees this result."
+        " opens it sees this result.",
     )
-    draw_files(files, words)
     with st.expander("The script"):
         st.code(code, language="python")

@@ -41,7 +41,7 @@ def current(owner: str = "") -> LessonLink | None:
         if links.came_back() and (page := _place_in_address()) not in (None, place()):
             go(page)
         links.put_in_address({PREVIEW: None, **_own()})
-        return state["lesson.link"]  # type: ignore[no-any-return]
+        return opened()
     token = st.query_params.get(NAME)
     if token is None or "lesson.complaint" in state:
         return None
@@ -53,7 +53,13 @@ def current(owner: str = "") -> LessonLink | None:
         del st.query_params[NAME]
         return None
     _begin(sequence.model_copy(update={"steps": steps}), token, owner)
-    return state["lesson.link"]  # type: ignore[no-any-return]
+    return opened()
+
+
+def opened() -> LessonLink | None:
+    """The page of the lesson that this session has opened, if any."""
+    link: LessonLink | None = st.session_state.get("lesson.link")
+    return link
 
 
 def _check_page(link: LessonLink) -> LessonLink:
@@ -75,7 +81,9 @@ def _begin(sequence: LessonSequence, token: str, owner: str) -> None:
     )
     state["lesson.sequence"] = sequence
     state["lesson.token"] = token
-    state["lesson.preview"] = PREVIEW in st.query_params and not _has_answer()
+    state["lesson.preview"] = PREVIEW in st.query_params and not any(
+        state["lesson.answers"].values()
+    )
     opened_pages = [
         step for step in range(last + 1) if f"{step}.opened" in state["lesson.answers"]
     ]
@@ -172,29 +180,29 @@ def _own() -> dict[str, str]:
 
 def fixed_value(name: str) -> str | None:
     """The text to which the lesson fixes a control; '' for its default, None if free."""
-    link: LessonLink | None = st.session_state.get("lesson.link")
+    link = opened()
     if link is not None and name in link.fixed:
         return link.query.get(name, "")
     return None
 
 
 def link_values() -> dict[str, str]:
-    link: LessonLink | None = st.session_state.get("lesson.link")
-    if link is not None:
-        return dict(link.query)
-    return {}
+    link = opened()
+    if link is None:
+        return {}
+    return link.query
 
 
 def page_values() -> dict[str, str] | None:
     """The link's values if the lesson fixes the page's own controls."""
-    link: LessonLink | None = st.session_state.get("lesson.link")
-    if link is not None and "page" in link.fixed:
-        return dict(link.query)
-    return None
+    link = opened()
+    if link is None or "page" not in link.fixed:
+        return None
+    return link.query
 
 
 def is_hidden(name: str) -> bool:
-    link: LessonLink | None = st.session_state.get("lesson.link")
+    link = opened()
     return link is not None and name in link.hidden
 
 
@@ -206,10 +214,6 @@ def sequence() -> LessonSequence | None:
 def is_preview() -> bool:
     """Whether a teacher looks at the class as a student and has answered nothing yet."""
     return bool(st.session_state.get("lesson.preview"))
-
-
-def _has_answer() -> bool:
-    return any(st.session_state["lesson.answers"].values())
 
 
 def place() -> int:
@@ -274,8 +278,7 @@ def send() -> None:
 
 def _class_id() -> str:
     teacher_link = sequence()
-    is_gathered = teacher_link is not None and teacher_link.gathers
-    if teacher_link and is_gathered:
+    if teacher_link is not None and teacher_link.gathers:
         return teacher_link.id
     return class_records.NO_CLASS
 

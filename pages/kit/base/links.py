@@ -2,7 +2,6 @@
 
 import html
 from collections.abc import Callable, Mapping
-from typing import Literal
 from urllib.parse import urlsplit
 
 import segno
@@ -74,12 +73,17 @@ def qr_image(url: str) -> str:
     return f'<img class="qr-code" src="{image}" alt="{alt}">'
 
 
-def to(name: str, label: str, parameters: dict[str, str], icon: str = "") -> None:
+def to(
+    name: str,
+    label: str,
+    parameters: Mapping[str, str] | None = None,
+    icon: str = "",
+) -> None:
     st.page_link(
         _as_streamlit(name),
         label=label,
         icon=icon or BY_ID[name].material_icon,
-        query_params=BY_ID[name].query | parameters,
+        query_params=BY_ID[name].query | dict(parameters or {}),
     )
 
 
@@ -110,15 +114,11 @@ def draw_ways(
     """
     with st.container(horizontal=True):
         for place, (page, label) in enumerate(ways.items()):
-            if place:
-                kind: Literal["primary", "secondary"] = "secondary"
-            else:
-                kind = "primary"
             if st.button(
                 label,
                 key=f"{key}.{page}",
                 on_click=choose,
-                type=kind,
+                type="secondary" if place else "primary",
             ):
                 leave(page)
 

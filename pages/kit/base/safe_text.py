@@ -1,6 +1,8 @@
 """Other people's text on pages and in files: shown as is, never read as Markdown or a formula."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import pandas as pd
@@ -9,7 +11,7 @@ import streamlit as st
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import cache_folder, data_folder
 from dpmf_core.base.requesters import asker
-from dpmf_core.runs import spreadsheet_text
+from dpmf_core.runs.spreadsheet_text import harmless
 from dpmf_datasets import session_files
 
 
@@ -27,7 +29,6 @@ ADDRESS = re.compile(
     re.I,
 )
 MOST_LETTERS = 5_000  # of one text on a page; the rest is left out
-SETTINGS_KEPT = "Your settings are kept."
 
 
 def escape(text: str) -> str:
@@ -67,17 +68,32 @@ def _escape(text: str, letters: dict[int, str]) -> str:
     return "".join(parts)
 
 
-def count_text(count: int, noun: str) -> str:
+def count_text(count: int, noun: str, plural: str = "") -> str:
     """A number with its noun, such as "1 run" or "2,400 runs"."""
     if count == 1:
         return f"1 {noun}"
-    return f"{count:,} {noun}s"
+    return f"{count:,} {plural or f'{noun}s'}"
 
 
-def error(problem: object, note: str = SETTINGS_KEPT) -> None:
+def error(problem: object, note: str = "") -> None:
     st.error(escape(message(problem)))
     if note:
         st.caption(note)
+
+
+@contextmanager
+def kept_problem(key: str) -> Iterator[None]:
+    """Keep what is wrong within a callback, for `draw_kept_problem` at the next drawing."""
+    try:
+        yield
+    except BadInput as problem:
+        st.session_state[key] = problem
+
+
+def draw_kept_problem(key: str) -> None:
+    problem = st.session_state.pop(key, None)
+    if problem is not None:
+        error(problem)
 
 
 def message(problem: object) -> str:
@@ -95,38 +111,40 @@ def message(problem: object) -> str:
     return text
 
 
-def without_formulas(frame: pd.DataFrame) -> pd.DataFrame:
-    """The frame without cells or headings that a spreadsheet would run as formulas."""
-    safe = frame.rename(columns=spreadsheet_text.harmless)
-    for place, kind in enumerate(safe.dtypes):
-        if pd.api.types.is_numeric_dtype(kind) or pd.api.types.is_datetime64_any_dtype(
-            kind
-        ):
-            continue
-        safe.isetitem(place, safe.iloc[:, place].map(spreadsheet_text.harmless).array)
-    return safe
-
-
 def to_csv(frame: pd.DataFrame) -> str:
-    return without_formulas(frame).to_csv(index=False)
+    """A table as CSV, without cells or headings that a spreadsheet would run as formulas."""
+    safe = frame.map(harmless).rename(columns=harmless)
+    return safe.to_csv(index=False)
 
 
-def table(frame: pd.DataFrame, **options: Any) -> Any:
+def table(rows: Any, columns: Any = None, **options: Any) -> Any:
     """Draw a table without its index, with further arguments of `st.dataframe`.
 
     Its own menu cannot export (client.disableDataExport); buttons do.
+
+    Parameters
+    ----------
+    rows
+        What `pd.DataFrame` takes.
+    columns
+        The names of the columns, if the rows do not name them.
     """
-    return st.dataframe(frame, hide_index=True, **options)
+    return st.dataframe(pd.DataFrame(rows, columns=columns), hide_index=True, **options)
 
 
-def words_table(frame: pd.DataFrame, is_markdown: bool = False) -> None:
+def words_table(rows: Any, columns: Any = None, is_markdown: bool = False) -> None:
     """Draw a short table of words, wrapped so that all of it is visible at any width.
 
     Parameters
     ----------
+    rows
+        What `pd.DataFrame` takes.
+    columns
+        The names of the columns, if the rows do not name them.
     is_markdown
         Whether cells are Markdown with other people's text escaped.
     """
+    frame = pd.DataFrame(rows, columns=columns)
     if not is_markdown:
         frame = frame.map(lambda cell: escape_letters(str(cell)))
     st.table(frame.rename(columns=escape_letters), hide_index=True)

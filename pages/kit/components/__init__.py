@@ -11,7 +11,7 @@ scripts import `../dpmf.story/story.js`, and `story.css` precedes their own.
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,10 +27,11 @@ FOLDER = Path(__file__).parent
 SHARED = {"hero": ("story",), "matched_parts": ("story",)}  # shared folders
 LOCK = threading.Lock()  # a second declaration would briefly empty the component
 Story = dict[str, Any]  # data of a first view's component
+StoryPart = dict[str, Any]
 
 
-def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
-    """Draw the component of a folder.
+def _component(name: str) -> Callable[..., object]:
+    """The command that draws the component of a folder, as high as its content.
 
     For each value that the script may set, `on_<value>_change` is called in the session after a
     person changed it.
@@ -39,8 +40,7 @@ def _mount(name: str, key: str, data: Any, **on_change: Any) -> None:
     with LOCK:
         for folder in folders:
             streamlit_internals.declare_component(PROJECT, __version__, FOLDER, folder)
-        render = _renderer(folders)
-    render(key=key, data=data, height="content", **on_change)
+        return partial(_renderer(folders), height="content")
 
 
 @cache
@@ -91,7 +91,8 @@ def draw_focus(key: str, token: str) -> None:
     """
     # as Streamlit writes a key into a class
     place = re.sub(r"[^a-zA-Z0-9_-]", "-", key)
-    _mount("focus", f"focus.{key}", {"place": place, "token": token})
+    draw = _component("focus")
+    draw(key=f"focus.{key}", data={"place": place, "token": token})
 
 
 # ---- first views ---------------------------------------------------------------------------------
@@ -143,9 +144,17 @@ def draw_hero(
         if name in ids:
             on_method(name)
 
-    data = {**story, "methods": list(methods)}
-    _mount_story(
-        "hero", key, data, on_picked_change=take, on_method_shown_change=take_method
+    draw = _component("hero")
+    draw(
+        key=key,
+        data={
+            **story,
+            "awaited": drawing.awaits_first_view(),
+            "methods": list(methods),
+        },
+        on_picked_change=take,
+        on_method_shown_change=take_method,
+        on_drawn_change=drawing.first_view_drawn,
     )
 
 
@@ -169,12 +178,12 @@ def draw_matched_parts(key: str, story: Story) -> None:
         - `points`, ascending by epsilon: `epsilon`, `title`, `sentence`, `parts` and `alike` in the
         order of `plain`, and `cells`.
     """
-    _mount_story("matched_parts", key, story)
-
-
-def _mount_story(name: str, key: str, story: Story, **on_change: Any) -> None:
-    data = {**story, "awaited": drawing.awaits_first_view()}
-    _mount(name, key, data, on_drawn_change=drawing.first_view_drawn, **on_change)
+    draw = _component("matched_parts")
+    draw(
+        key=key,
+        data={**story, "awaited": drawing.awaits_first_view()},
+        on_drawn_change=drawing.first_view_drawn,
+    )
 
 
 # ---- what epsilon means --------------------------------------------------------------------------
@@ -197,7 +206,8 @@ def draw_hundred(
         The points, ascending by `epsilon`. Each has its `title`, the sentences `certainty` and
         `guess`, and `figures`, the number of the hundred that stand out.
     """
-    _mount("hundred", key, {"epsilon": epsilon, "points": list(points)})
+    draw = _component("hundred")
+    draw(key=key, data={"epsilon": epsilon, "points": list(points)})
 
 
 # ---- choosing epsilon ----------------------------------------------------------------------------
@@ -215,9 +225,9 @@ def draw_epsilon_slider(
     marks: Sequence[Stop],
     then: Callable[[float], None],
     *,
-    name: str = TOTAL_EPSILON,
-    fixed: bool = False,
-    place: Literal["side", "bar"] = "side",
+    name: str,
+    fixed: bool,
+    place: Literal["side", "bar"],
 ) -> None:
     """Draw a slider of epsilon on a logarithmic scale.
 
@@ -258,15 +268,16 @@ def draw_epsilon_slider(
     }
     low, high = (float(stop["epsilon"]) for stop in (stops[0], stops[-1]))
     take = _taking(key, "released", lambda it: low <= it <= high and not fixed, then)
-    _mount("epsilon_slider", key, data, on_released_change=take)
+    draw = _component("epsilon_slider")
+    draw(key=key, data=data, on_released_change=take)
 
 
 def draw_price_curve(
     key: str,
-    stops: Sequence[dict[str, Any]],
+    stops: Sequence[StoryPart],
     now: float,
     words: Mapping[str, str],
-    others: Sequence[Mapping[str, Any]],
+    others: Sequence[StoryPart],
     then: Callable[[float], None],
     follows: bool,
 ) -> None:
@@ -302,4 +313,5 @@ def draw_price_curve(
         "follows": follows,
     }
     take = _taking(key, "released", epsilons.__contains__, then)
-    _mount("price_curve", key, data, on_released_change=take)
+    draw = _component("price_curve")
+    draw(key=key, data=data, on_released_change=take)

@@ -8,20 +8,28 @@ import streamlit as st
 from pydantic import TypeAdapter, ValidationError
 
 from dpmf_core.algorithms import Algorithm, find
+from dpmf_core.algorithms.base import Parameters
 from dpmf_core.privacy import Budget
 from dpmf_core.runs.sweep import typed_parameters
 from dpmf_core.teaching.glossary import linked
-from pages.kit.base import lesson, links
+from pages.kit.base import data_sets, lesson, links
 from pages.kit.controls.session_widgets import UNBOUNDED, optional_number
 from pages.kit.controls.sidebar_values import COMPLAINTS
 from pages.kit.figures.sweep_charts import parameter, value_text
 
+# by kind of data: the page that holds the parameters that a person has set
+PAGES = {"ratings": "explore", "documents": "topics", "images": "faces"}
 # in the session: the method whose parameters were last put into the address, and these as texts
 WRITTEN = "forms.written"
 
 
-def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> Any:
-    """Draw the widget of one parameter, and return its value: None for the recommended one."""
+def _key(algorithm_id: str, name: str) -> str:
+    """The session's key of a parameter; its value is None for the recommended one."""
+    return f"{PAGES[data_sets.data_kind()]}.{algorithm_id}.{name}"
+
+
+def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> None:
+    """Draw the widget of one parameter."""
     label = str(field.get("title", name))
     if label[:1].isascii():  # a Greek symbol keeps its case
         label = label[:1].upper() + label[1:]
@@ -31,7 +39,7 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
     if field.get("type") == "boolean":
         values = [True, False]
     if values:
-        return st.selectbox(
+        st.selectbox(
             label,
             values,
             index=None,
@@ -41,10 +49,11 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
             placeholder=placeholder,
             help=help_text,
         )
+        return
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
     if field.get("type") == "integer":
-        return st.number_input(
+        st.number_input(
             label,
             low,
             high,
@@ -55,7 +64,8 @@ def _widget(name: str, field: dict[str, Any], recommendation: Any, key: str) -> 
             placeholder=placeholder,
             help=help_text,
         )
-    return optional_number(
+        return
+    optional_number(
         st.container(),
         label,
         key,
@@ -89,7 +99,7 @@ def _lesson_texts(kind: type[Algorithm]) -> dict[str, str]:
     return texts
 
 
-def _of_lesson(kind: type[Algorithm]) -> dict[str, Any]:
+def _of_lesson(kind: type[Algorithm]) -> Parameters:
     """Show the parameters that a lesson fixes, and return them. Raises BadInput."""
     texts = _lesson_texts(kind)
     if not lesson.is_hidden("parameters"):
@@ -105,7 +115,7 @@ def _fields(kind: type[Algorithm]) -> dict[str, Any]:
     return fields
 
 
-def read_address(algorithm_id: str, prefix: str = "explore") -> None:
+def read_address(algorithm_id: str) -> None:
     """Set a method's parameters from the address, except those already set in this session.
 
     Nothing is set if the address holds the parameters of another method.
@@ -116,7 +126,7 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
     if method != algorithm_id and texts == _in_address():
         return
     for name, info in kind.model_fields.items():
-        key = f"{prefix}.{algorithm_id}.{name}"
+        key = _key(algorithm_id, name)
         text = st.query_params.get(f"p.{name}")
         if text is None or key in st.session_state:
             continue
@@ -125,38 +135,37 @@ def read_address(algorithm_id: str, prefix: str = "explore") -> None:
                 info.rebuild_annotation()
             ).validate_python(text)
         except ValidationError as error:
-            complaint = (
+            st.session_state.setdefault(COMPLAINTS, []).append(
                 f"'p.{name}' in the link is invalid ({error.errors()[0]['msg']}). Got"
                 f" '{text[:40]}'. The recommended value is used instead."
             )
-            st.session_state.setdefault(COMPLAINTS, []).append(complaint)
             st.session_state[key] = None
             st.rerun()  # shows the complaint above the page
 
 
-def set_parameters(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
+def set_parameters(algorithm_id: str) -> Parameters:
     """The parameters that are set in this session. The others keep their recommended values."""
     values = {}
     for name in _fields(find(algorithm_id)):
-        value = st.session_state.get(f"{prefix}.{algorithm_id}.{name}")
+        value = st.session_state.get(_key(algorithm_id, name))
         if value is not None:
             values[name] = value
     return values
 
 
-def of_address(algorithm_id: str, prefix: str = "explore") -> dict[str, Any]:
+def of_address(algorithm_id: str) -> Parameters:
     """The parameters that the page will use, known before it is drawn. Raises BadInput."""
     if lesson.fixed_value("parameters") is not None:
         kind = find(algorithm_id)
         return typed_parameters(kind, _lesson_texts(kind))
-    read_address(algorithm_id, prefix)
-    return set_parameters(algorithm_id, prefix)
+    read_address(algorithm_id)
+    return set_parameters(algorithm_id)
 
 
 def choose(algorithm_id: str, values: Mapping[str, Any]) -> None:
     """Set these parameters on every page, and reset all others. Call before drawing widgets."""
     for name in _fields(find(algorithm_id)):
-        st.session_state[f"explore.{algorithm_id}.{name}"] = values.get(name)
+        st.session_state[_key(algorithm_id, name)] = values.get(name)
 
 
 def in_words(algorithm: str, values: Mapping[str, Any]) -> str:
@@ -174,21 +183,21 @@ def _short(value: Any) -> Any:
     return value
 
 
-def linked_parameters(algorithm_id: str) -> dict[str, Any]:
+def linked_parameters(algorithm_id: str) -> Parameters:
     """The parameters set by a link, a lesson or Tune. Raises BadInput.
 
     They have no widgets. The page names the changed parameters, next to a button that resets them.
     """
-    kind = find(algorithm_id)
     if lesson.fixed_value("parameters") is not None:
-        return _of_lesson(kind)
-    read_address(algorithm_id)
-    values = set_parameters(algorithm_id)
+        return _of_lesson(find(algorithm_id))
+    values = of_address(algorithm_id)
     write_to_address(algorithm_id, values)
     if values:
         with st.container(horizontal=True, vertical_alignment="center"):
-            text = f"Changed parameters: **{in_words(algorithm_id, values)}**."
-            st.markdown(text, width="content")
+            st.markdown(
+                f"Changed parameters: **{in_words(algorithm_id, values)}**.",
+                width="content",
+            )
             st.button(
                 "Use recommended values",
                 key="explore.recommended",
@@ -202,9 +211,8 @@ def parameters(
     algorithm_id: str,
     shape: Any,
     budget: Budget,
-    prefix: str,
-    suggestion: dict[str, Any] | None = None,
-) -> dict[str, Any]:
+    suggestion: Parameters | None = None,
+) -> Parameters:
     """Draw widgets for all parameters, and return those that are set.
 
     The others keep the values recommended for this shape and budget.
@@ -217,8 +225,6 @@ def parameters(
         The shape of the data.
     budget
         The budget of the run.
-    prefix
-        The beginning of the widgets' keys.
     suggestion
         Values that the page recommends instead of the method's own.
 
@@ -236,17 +242,13 @@ def parameters(
     suggested = suggestion or {}
     if lesson.fixed_value("parameters") is not None:
         return suggested | _of_lesson(kind)
-    read_address(algorithm_id, prefix)
-    session_values = set_parameters(algorithm_id, prefix)
-    chosen = suggested | session_values
+    chosen = suggested | of_address(algorithm_id)
     recommendation = kind.recommend(shape, budget, chosen) | suggested
     columns = st.columns(3)
-    widget_values = {}
     for place, (name, field) in enumerate(_fields(kind).items()):
         hint = recommendation.get(name, field.get("default"))
         with columns[place % 3]:
-            value = _widget(name, field, hint, f"{prefix}.{algorithm_id}.{name}")
-        if value is not None:
-            widget_values[name] = value
-    write_to_address(algorithm_id, widget_values)
-    return suggested | widget_values
+            _widget(name, field, hint, _key(algorithm_id, name))
+    values = set_parameters(algorithm_id)
+    write_to_address(algorithm_id, values)
+    return suggested | values

@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,10 +16,13 @@ REPLACED_WIDGETS = 20  # replaced widgets of a key that a browser may still repo
 THOUSANDS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # or three decimals
 SMALLEST_ON_KEYPAD = 1e-4  # a smaller number is written with an exponent
 UNBOUNDED = 1e9  # of a box without a limit of its own
+# what a figure shows
+SHARE = "share"
+FIGURE = "metric"
 
 
 def bind(
-    key: str, options: Sequence[Any] | None = None, emptiable: bool = False
+    key: str, options: Iterable[Any] | None = None, emptiable: bool = False
 ) -> dict[str, Any]:
     """Arguments that tie a widget to the session's value under `key`.
 
@@ -160,7 +163,7 @@ def segments(label: str, titles: Mapping[Any, str], key: str, **options: Any) ->
     options.setdefault("label_visibility", "collapsed")
     return st.segmented_control(
         label,
-        list(titles),
+        titles,
         default=st.session_state[key],
         key=key,
         persist_state="session",
@@ -168,6 +171,12 @@ def segments(label: str, titles: Mapping[Any, str], key: str, **options: Any) ->
         required=True,
         **options,
     )
+
+
+def ask_of_shares(metric: str, key: str, **options: Any) -> bool:
+    """Ask whether a figure shows the share kept, and not the metric itself."""
+    scale = segments("Scale", {SHARE: "Share kept", FIGURE: metric}, key, **options)
+    return bool(scale == SHARE)
 
 
 # ---- boxes of decimal numbers --------------------------------------------------------------------

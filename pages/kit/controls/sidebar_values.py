@@ -14,6 +14,7 @@ from pydantic import TypeAdapter
 
 import dpmf_datasets as datasets
 from dpmf_core import algorithms
+from dpmf_core.algorithms.base import Parameters
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput, range_words
 from dpmf_core.base.registry import by_id
@@ -21,6 +22,7 @@ from dpmf_core.data.ratings import ITEM_SET_IS_PUBLIC
 from dpmf_core.data.samples import VOCABULARY_IS_PUBLIC, WORDS_ARE_PUBLIC
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.privacy import NoiseKind, default_delta
+from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.first_views import DEFAULT_EPSILON, DataKind
 from dpmf_core.runs.specification import PARAMETERS, RunSpec
 from pages.kit.base import data_sets, lesson, links
@@ -83,6 +85,15 @@ class SidebarChoice:
         return self.entry.shape(self.top_items or self.most_words)
 
     @property
+    def title(self) -> str:
+        """The title of the method."""
+        return algorithms.find(self.algorithm).title
+
+    @property
+    def words(self) -> str:
+        return f"{self.title} at ε = {budget_text(self.epsilon)}"
+
+    @property
     def kept_items(self) -> int | None:
         """The number of most rated items that are kept; None for all."""
         if self.shape.n_items == self.entry.n_items:
@@ -120,7 +131,7 @@ class SidebarChoice:
 
     def spec(
         self,
-        parameters: dict[str, Any] | None = None,
+        parameters: Parameters | None = None,
         data: dict[str, Any] | None = None,
         **changes: Any,
     ) -> RunSpec:
@@ -336,15 +347,14 @@ def prepare() -> None:
     usable = data_sets.usable()
     if first["dataset"] not in usable:
         first["dataset"] = next(iter(usable))
-    if any(session_key(control.id) not in st.session_state for control in controls()):
-        _start_from_address(first)
+    _start_from_address(first)
     dial(DEFAULT_EPSILON)
     # what a lesson fixes wins over the address and the browser
     for control in controls():
         text = lesson.fixed_value(control.id)
         if text is not None:
             fixed = _read(control, text, first[control.id], "lesson")
-            if st.session_state.get(session_key(control.id)) != fixed:
+            if value(control.id) != fixed:
                 put(control.id, fixed)
     if value("delta") is None:
         put("delta", usual_delta())
@@ -358,9 +368,15 @@ def prepare() -> None:
 
 def _start_from_address(first: dict[str, Any]) -> None:
     """Set values that this session has not had yet, from the address or the defaults."""
-    st.session_state[COMPLAINTS] = []
-    for control in controls():
-        if session_key(control.id) not in st.session_state and control.id != "epsilon":
+    missing = [
+        control
+        for control in controls()
+        if session_key(control.id) not in st.session_state
+    ]
+    if missing:
+        st.session_state[COMPLAINTS] = []
+    for control in missing:
+        if control.id != "epsilon":
             text = st.query_params.get(control.id)
             put(control.id, _read(control, text, first[control.id], "link"))
 
@@ -371,14 +387,13 @@ def dial(first: float) -> float:
     Until it is moved, it is the value in the page's address, or `first`, the page's own default.
     """
     state = st.session_state
-    complaints = state.setdefault(COMPLAINTS, [])
+    state.setdefault(COMPLAINTS, [])
     if EPSILON not in state or state[EPSILON] == state.get(UNMOVED):
         text = st.query_params.get("epsilon")
         state[EPSILON] = _read(CONTROLS["epsilon"], text, first, "link")
         state[UNMOVED] = first
     if state[EPSILON] != state.get(UNMOVED):
         state.pop(UNMOVED, None)
-    state[COMPLAINTS] = list(dict.fromkeys(complaints))
     epsilon: float = state[EPSILON]
     return epsilon
 
@@ -397,7 +412,8 @@ def _read(control: Control, text: str | None, first: Any, source: str) -> Any:
             f"'{control.id}' in the {source} must be {allowed}; got '{text[:40]}'. The default is"
             " used instead."
         )
-    st.session_state[COMPLAINTS].append(complaint)
+    if complaint not in st.session_state[COMPLAINTS]:
+        st.session_state[COMPLAINTS].append(complaint)
     return first
 
 

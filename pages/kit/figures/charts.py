@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
@@ -255,9 +255,8 @@ def below(key: str, numbers: Ready, leaves: bool, caption: str = "") -> None:
     ):
         st.caption(caption, width="stretch")
         first_clause = re.split(r"[.:,;](?= |$)", numbers.alt)[0]
-        label = safe_text.button_label("Numbers", first_clause)
         numbers_button = st.popover(
-            label,
+            safe_text.button_label("Numbers", first_clause),
             key=f"{key}.numbers",
             icon=":material/table:",
             type="tertiary",
@@ -288,7 +287,7 @@ def level(
     y: float,
     text: str,
     line: dict[str, Any],
-    x: Literal["left", "right"] = "right",
+    side: str = "right",
     above: bool = True,
 ) -> None:
     """Draw a horizontal line across the figure with its name, if any, at one end.
@@ -318,9 +317,9 @@ def level(
         showarrow=False,
         y=label_y,
         yanchor="bottom" if above else "top",
-        x={"left": 0, "right": 1}[x],
+        x={"left": 0, "right": 1}[side],
         xref="x domain",
-        xanchor=x,
+        xanchor=side,
     )
 
 
@@ -353,12 +352,11 @@ def reference_line(
     Dotted: what needs no model of others.
     """
     stroke = {"dash": str(line.reference), "color": colours.ink(), "width": 1.5}
-    if line.reference is not Reference.WITHOUT_NOISE:
-        level(fig, line.value, line.label, stroke, "left", above)
-        return
-    if colour:
-        stroke["color"] = colour
-    level(fig, line.value, line.label, stroke, "right", above)
+    side = "left"
+    if line.reference is Reference.WITHOUT_NOISE:
+        side = "right"
+        stroke["color"] = colour or colours.ink()
+    level(fig, line.value, line.label, stroke, side, above)
 
 
 def trade_off(curve: pd.DataFrame | None) -> go.Figure:
@@ -396,12 +394,11 @@ def trade_off(curve: pd.DataFrame | None) -> go.Figure:
             note(fig, "no attack gets here", middle, (0, 0))
         else:
             note(fig, "no attack gets here", middle, (110, 60), arrow=True)
-    line = {"color": colours.ink(), "dash": "dash"}
     fig.add_scatter(
         x=[0, 1],
         y=[1, 0],
         mode="lines",
-        line=line,
+        line={"color": colours.ink(), "dash": "dash"},
         hoverinfo="skip",
     )
     note(fig, "blind guessing", (0.25, 0.75), (8, 4))

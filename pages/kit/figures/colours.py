@@ -6,7 +6,7 @@ deuteranopia. They start from the colours of Okabe & Ito.
 
 import streamlit as st
 
-from dpmf_core.algorithms import REGISTRY, Algorithm, PrivateAlgorithm
+from dpmf_core.algorithms import REGISTRY, PrivateAlgorithm
 from dpmf_core.runs.comparison import PLAIN
 
 # name: (colour on a light page, on a dark page)
@@ -40,7 +40,12 @@ def is_dark() -> bool:
 
 def of(name: str) -> str:
     """The colour of a method, a variant or a palette entry; grey without privacy."""
-    return _here(_pair(name))
+    kind = REGISTRY.get(name)
+    if kind is not None:
+        name = kind.colour
+        if not name and issubclass(kind, PrivateAlgorithm):
+            name = UNCOLOURED
+    return _here(PALETTE.get(VARIANTS.get(name, name), NOT_PRIVATE))
 
 
 def ink() -> str:
@@ -69,19 +74,3 @@ def _here(pair: tuple[str, str]) -> str:
     if is_dark():
         return dark
     return light
-
-
-def _pair(method: str) -> tuple[str, str]:
-    name = method
-    if method in VARIANTS:
-        name = VARIANTS[method]
-    elif method in REGISTRY:
-        name = _name_of_colour(REGISTRY[method])
-    return PALETTE.get(name, NOT_PRIVATE)
-
-
-def _name_of_colour(kind: type[Algorithm]) -> str:
-    """The palette's name of a method's colour; '' for non-private ones without one."""
-    if not kind.colour and issubclass(kind, PrivateAlgorithm):
-        return UNCOLOURED
-    return kind.colour

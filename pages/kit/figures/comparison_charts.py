@@ -11,7 +11,7 @@ from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.comparison import BEST_KNOWN, MAIN, NAMES, Comparison, split_name
 from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import Measured
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Run, Runs
 from pages.kit.figures import charts, colours, sweep_charts
 
 VARIANTS = {title: name for name, title in NAMES.items()}  # ids by title, for colours
@@ -25,7 +25,7 @@ SOME_MISSING = "Some runs are missing, so the ranking may change."
 def draw_methods(
     page: str,
     selection: Comparison,
-    runs: Mapping[str, Run],
+    runs: Runs,
     metric: str,
     remark: str = "",
 ) -> None:
@@ -51,7 +51,7 @@ def draw_methods(
     )
 
 
-def _caption(selection: Comparison, runs: Mapping[str, Run], remark: str) -> str:
+def _caption(selection: Comparison, runs: Runs, remark: str) -> str:
     draws = 1 + max(split_name(name)[1] for name in selection.runs)
     sentences = [remark, ALL_DRAWN.format(draws=draws)]
     if len(runs) < len(selection.runs):
@@ -100,7 +100,10 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
             "categoryarray": names[::-1],
             "tickvals": names,
             # long names would be cut next to a narrow figure
-            "ticktext": [_wrapped(name) for name in names],
+            "ticktext": [
+                "<br>".join(textwrap.wrap(name, 16, break_long_words=False))
+                for name in names
+            ],
             "title": None,
         },
     )
@@ -113,12 +116,11 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
         hovertemplate=f"%{{y}}<br>%{{x:.{kind.digits}f}}<extra></extra>",
     )
     bars = tints.groupby(points["name"]).first()[names].tolist()
-    marks = {"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": bars}}
     fig.add_scatter(
         x=medians.tolist(),
         y=names,
         mode="markers",
-        marker=marks,
+        marker={"symbol": "line-ns", "size": 20, "line": {"width": 3, "color": bars}},
         showlegend=False,
         hoverinfo="skip",
     )
@@ -137,10 +139,6 @@ def _methods_chart(points: pd.DataFrame, metric: str) -> go.Figure:
     return fig
 
 
-def _wrapped(name: str) -> str:
-    return "<br>".join(textwrap.wrap(name, 16, break_long_words=False))
-
-
 # ---- steps of a run ------------------------------------------------------------------------------
 
 
@@ -151,7 +149,7 @@ def has_steps(run: Run) -> bool:
 def draw_steps(
     page: str,
     heading: str,
-    runs: Mapping[str, Run],
+    runs: Runs,
     parts: Mapping[str, str],
     metric: str,
     floor: tuple[str, float | None],
@@ -177,17 +175,18 @@ def draw_steps(
 
     def make() -> charts.Ready:
         curves = sweep_charts.curve_frame(_curves(runs, parts), metric)
-        alt = f"{heading}, private and non-private."
-        return charts.ready(_steps_chart(curves, metric, floor), alt, curves)
+        return charts.ready(
+            _steps_chart(curves, metric, floor),
+            f"{heading}, private and non-private.",
+            curves,
+        )
 
     charts.show_ready(
         charts.of_runs(f"steps {metric}", runs.items(), make), f"{page}.steps"
     )
 
 
-def _curves(
-    runs: Mapping[str, Run], parts: Mapping[str, str]
-) -> list[sweep_charts.Curves]:
+def _curves(runs: Runs, parts: Mapping[str, str]) -> list[sweep_charts.Curves]:
     """The curves of the chosen run and of the best known method; later draws have one."""
     first_part = dict(list(parts.items())[:1])
     curves = []
@@ -246,6 +245,10 @@ def _steps_chart(
         fig.add_trace(line)
     name, value = floor
     if value is not None:
-        words = f"{name}: {METRICS[metric].text(value)}"
-        charts.level(fig, value, words, {"dash": "dash", "color": colours.ink()})
+        charts.level(
+            fig,
+            value,
+            f"{name}: {METRICS[metric].text(value)}",
+            {"dash": "dash", "color": colours.ink()},
+        )
     return fig

@@ -1,6 +1,5 @@
 """Who pays for privacy: errors in quarters of people and of items."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 from functools import partial
 
@@ -38,36 +37,21 @@ QUARTERS = {
 DrawsByMethod = Mapping[str, Sequence[Run]]
 
 
-def _rows(runs: DrawsByMethod, by: str) -> list[tuple[str, str, str, float]]:
-    """Group, name, id and mean held-out RMSE of each method in each quarter."""
-    rows = []
-    for name, draws in runs.items():
-        for place, group in enumerate(GROUPS[by][1]):
-            errors = _errors(draws, by, place)
-            if errors:
-                rows.append(
-                    (group, name, draws[0].spec.algorithm, statistics.fmean(errors))
-                )
-    return rows
-
-
-def _errors(draws: Sequence[Run], by: str, place: int) -> list[float]:
-    """The RMSE of the draws in one quarter, without draws that lack it."""
-    errors = []
-    for run in draws:
-        quarters = run.record.buckets.get(by, ())
-        if place < len(quarters):
-            error = quarters[place].get("rmse")
-        else:
-            error = None
-        if error is not None:
-            errors.append(float(error))
-    return errors
-
-
 def errors_by_quarter(runs: DrawsByMethod, by: str) -> pd.DataFrame:
     """Group, name, id, rmse: mean held-out RMSE of each method in each quarter."""
-    return pd.DataFrame(_rows(runs, by), columns=["group", "name", "id", "rmse"])
+    columns = ["group", "name", "id"]
+    rows = [
+        (group, name, run.spec.algorithm, quarter.get("rmse"))
+        for name, draws in runs.items()
+        for run in draws
+        # a run may lack quarters
+        for group, quarter in zip(
+            GROUPS[by][1], run.record.buckets.get(by, ()), strict=False
+        )
+    ]
+    every_draw = pd.DataFrame(rows, columns=[*columns, "rmse"]).dropna()
+    means = every_draw.groupby(columns, sort=False)["rmse"].mean()
+    return means.astype(float).reset_index()
 
 
 def draw_payers(key: str, runs: DrawsByMethod, leaves: bool | None = None) -> None:
@@ -102,14 +86,13 @@ def costs(runs: DrawsByMethod, private: str, plain: str, by: str) -> list[float]
 
     Empty if a quarter of either method is missing.
     """
-    errors = {(name, group): rmse for group, name, _, rmse in _rows(runs, by)}
-    digits = METRICS["rmse"].digits
+    errors = errors_by_quarter(runs, by).set_index(["name", "group"])["rmse"].to_dict()
     increases = []
     for group in GROUPS[by][1]:
         if (private, group) not in errors or (plain, group) not in errors:
             return []
-        increase = round(errors[private, group] - errors[plain, group], digits)
-        increases.append(increase + 0.0)  # no -0.0
+        increase = errors[private, group] - errors[plain, group]
+        increases.append(round(increase, METRICS["rmse"].digits) + 0.0)  # no -0.0
     return increases
 
 

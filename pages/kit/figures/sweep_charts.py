@@ -2,19 +2,27 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import zip_longest
 from typing import Any
 
 import pandas as pd
 import plotly.graph_objects as go
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 
 from dpmf_core import algorithms
 from dpmf_core.papers.figures import Mark
-from dpmf_core.runs.conclusions import Reference, ReferenceLine, share_text
+from dpmf_core.runs.conclusions import (
+    Reference,
+    ReferenceLine,
+    reference_lines,
+    share_lines,
+    share_text,
+)
 from dpmf_core.runs.draws import Judgement
-from dpmf_core.runs.measurements import is_reference, is_trivial
+from dpmf_core.runs.measurements import Measured, is_reference, is_trivial
 from dpmf_core.runs.record import Run
 from pages.kit.figures import colours
-from pages.kit.figures.charts import band, figure, level, reference_line
+from pages.kit.figures.charts import LOWEST_SHARE, band, figure, level, reference_line
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
@@ -22,14 +30,7 @@ TICKS = [0.1, 0.3, 1, 3, 10, 30, 100]
 # ends the label of a method with its source's noise
 SOURCE_SUFFIX = ", source's noise"
 # columns of every frame of draws
-PLACE = (
-    "name",
-    "id",
-    "source",
-    "epsilon",
-    "seed",
-    "value",
-)
+PLACE = ["name", "id", "source", "epsilon", "seed", "value"]
 # one run's curves: its line's name, the method of its colour, draw, run, and names by key of a step
 Curves = tuple[str, str, int, Run, Mapping[str, str]]
 
@@ -82,30 +83,39 @@ def frame(judgement: Judgement, *, of_shares: bool = False) -> pd.DataFrame:
     DataFrame
         One row per draw.
     """
-    rows = []
+    lines = []
     for one in judgement.measured:
-        shown_figure = judgement.shares(one) if of_shares else one
-        if shown_figure is None:
-            continue
-        by_source = one.label.endswith(SOURCE_SUFFIX)
         name = one.label
-        if one.caution and not by_source:
+        if one.caution and not name.endswith(SOURCE_SUFFIX):
             name += f" ({one.caution})"
-        line = {
+        figures = judgement.shares(one) if of_shares else one
+        if figures is not None:
+            lines.append((name, figures))
+    return draws_frame(lines)
+
+
+def draws_frame(lines: Iterable[tuple[str, Measured]]) -> pd.DataFrame:
+    """Draws as a frame with the columns of `PLACE` and of the grid, also without rows.
+
+    Parameters
+    ----------
+    lines
+        The figures at each place, with the name of their line.
+    """
+    rows = [
+        {
             "name": name,
             "id": one.algorithm,
-            "source": by_source,
+            "source": one.label.endswith(SOURCE_SUFFIX),
             "epsilon": one.epsilon,
+            "seed": seed,
+            "value": value,
+            **one.grid,
         }
-        seeds = shown_figure.seeds or (None,) * len(shown_figure.draws)
-        for seed, value in zip(seeds, shown_figure.draws, strict=True):
-            rows.append(line | {"seed": seed, "value": value} | dict(one.grid))
-    return draws_frame(rows, (name for one in judgement.measured for name in one.grid))
-
-
-def draws_frame(rows: Sequence[Mapping[str, Any]], grid: Iterable[str]) -> pd.DataFrame:
-    """Draws as a frame with the columns of `PLACE` and of the grid, also without rows."""
-    frame = pd.DataFrame(rows, columns=list(dict.fromkeys((*PLACE, *grid))))
+        for name, one in lines
+        for seed, value in zip_longest(one.seeds, one.draws)
+    ]
+    frame = pd.DataFrame(rows, columns=None if rows else PLACE)
     return frame.astype({"epsilon": float, "value": float})
 
 
@@ -171,7 +181,8 @@ def against(
         points = points.assign(**{x: None})  # all are levels
     depends = points[x].notna()
     lines = points[depends]
-    if _are_numbers(lines[x]):
+    kind = lines[x].dtype
+    if is_numeric_dtype(kind) and not is_bool_dtype(kind):
         _scale_axis(fig, x, lines[x])
     else:
         lines = lines.assign(**{x: lines[x].map(str)})
@@ -179,12 +190,6 @@ def against(
     _lines(fig, lines, x)
     _levels(fig, points, depends, x, of_shares)
     return fig
-
-
-def _are_numbers(values: "pd.Series[Any]") -> bool:
-    return pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(
-        values
-    )
 
 
 def _scale_axis(fig: go.Figure, x: str, values: "pd.Series[Any]") -> None:
@@ -244,8 +249,12 @@ def _levels(
             else:
                 figure_text = f"{median:.3f}"
             label = f"{name}{which} {figure_text}"
-        line = ReferenceLine(reference, median, label)
-        reference_line(fig, line, colours.of(ident), above=median >= middle)
+        reference_line(
+            fig,
+            ReferenceLine(reference, median, label),
+            colours.of(ident),
+            above=median >= middle,
+        )
 
 
 def _reference(method: str) -> Reference:
@@ -284,6 +293,28 @@ def _line(
     )
 
 
+def add_ends(
+    fig: go.Figure, judgement: Judgement, one: Measured | None, *, of_shares: bool
+) -> None:
+    """Draw the best known method without privacy and the floor, and a method without noise.
+
+    Parameters
+    ----------
+    one
+        The figures of the method; None for none.
+    of_shares
+        Whether the figure shows shares.
+    """
+    is_up = of_shares or bool(judgement.metric.larger_is_better)
+    lines_of = share_lines if of_shares else reference_lines
+    colour = colours.of(one.algorithm) if one else ""
+    for line in lines_of(judgement, one):
+        is_floor = line.reference is Reference.FLOOR
+        reference_line(fig, line, colour, above=is_up != is_floor)
+    if of_shares:
+        fig.update_yaxes(autorangeoptions={"clipmin": LOWEST_SHARE})
+
+
 def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
     """Draw published numbers as crosses in the colour of their line, or as levels without x.
 
@@ -301,8 +332,13 @@ def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
             origin = "digitised"
             symbol = "circle-open"
         if mark.x is None:
-            line = {"dash": "dot", "color": colours.ink(), "width": 1.5}
-            level(fig, mark.y, f"{mark.label} {mark.y:g}, {origin}", line, above=False)
+            level(
+                fig,
+                mark.y,
+                f"{mark.label} {mark.y:g}, {origin}",
+                {"dash": "dot", "color": colours.ink(), "width": 1.5},
+                above=False,
+            )
             continue
         tint = tints.get(mark.label, colours.of("als"))
         fig.add_scatter(

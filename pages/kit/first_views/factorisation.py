@@ -9,7 +9,7 @@ import streamlit as st
 
 from dpmf_core import algorithms
 from dpmf_core.evaluation.registry import METRICS
-from dpmf_core.privacy import NOTHING, Budget
+from dpmf_core.privacy import NOTHING
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.comparison import Comparison, references
 from dpmf_core.runs.comparison import comparison as compare_with
@@ -26,12 +26,12 @@ from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.inspection import row_length
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.planning import prepare
-from dpmf_core.runs.record import Run
+from dpmf_core.runs.record import Runs
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.teaching.glossary import TERMS
 from pages.kit import sidebar
 from pages.kit.base import drawing, exports, links
-from pages.kit.components import Story, draw_matched_parts
+from pages.kit.components import Story, StoryPart, draw_matched_parts
 from pages.kit.controls import forms
 from pages.kit.controls.sidebar_values import SidebarChoice
 from pages.kit.figures import colours, comparison_charts
@@ -101,8 +101,10 @@ COMPONENTS = Subject(
 
 # ---- the page ------------------------------------------------------------------------------------
 
-DrawPreparation = Callable[[SidebarChoice], tuple[dict[str, object], tuple[str, ...]]]
-DrawBelow = Callable[[SidebarChoice, dict[str, Run]], None]
+# how rows are prepared, and what is taken as public
+Preparation = tuple[dict[str, Any], tuple[str, ...]]
+DrawPreparation = Callable[[SidebarChoice], Preparation]
+DrawBelow = Callable[[SidebarChoice, Runs], None]
 
 
 def draw_page(
@@ -129,21 +131,14 @@ def draw_page(
     """
     page = subject.id
     choice = sidebar.choice()
-    budget = Budget(
-        epsilon=choice.epsilon,
-        delta=choice.delta,
-        calibration=choice.calibration,
-        noise=choice.noise,
-    )
+    budget = choice.spec().require_budget()
     head = st.container()
     card = st.container()
     beneath = st.container()
     with st.expander(heading):
         data, assumptions = settings(choice)
         usual = {"n_components": choice.entry.n_components}
-        parameters = forms.parameters(
-            choice.algorithm, choice.shape, budget, page, usual
-        )
+        parameters = forms.parameters(choice.algorithm, choice.shape, budget, usual)
     spec = choice.spec(parameters=parameters, data=data)
     ready = prepare(spec, choice.shape, assumptions, choice.entry.unit)
     with card:
@@ -181,7 +176,7 @@ def _first_view(
     selection: Comparison,
     proved: bool,
     most: int,
-) -> tuple[dict[str, Run], bool]:
+) -> tuple[Runs, bool]:
     """Draw the headline and the components, which follow epsilon, and the progress of runs.
 
     While nothing is known about the current choice, the previous result stays.
@@ -234,7 +229,7 @@ def _first_view(
     return runs, has_parts
 
 
-def _draw_price(subject: Subject, selection: Comparison, runs: dict[str, Run]) -> None:
+def _draw_price(subject: Subject, selection: Comparison, runs: Runs) -> None:
     """Draw every method at this epsilon, and the objective by step if the run has several."""
     trivial = runs["main"].record.metric("trivial_objective")
     several = comparison_charts.has_steps(runs["main"])
@@ -257,7 +252,7 @@ def _draw_price(subject: Subject, selection: Comparison, runs: dict[str, Run]) -
             )
 
 
-def _cost(selection: Comparison, runs: dict[str, Run], row: str) -> str:
+def _cost(selection: Comparison, runs: Runs, row: str) -> str:
     """What noise and method cost at this epsilon; '' while a run is missing."""
     judgement = selection.table(runs).by(METRIC.id)
     line = judgement.line(selection.label)
@@ -307,9 +302,7 @@ def _story(
             points.append(finding.point(line, proved, most))
     if not points:
         return None
-    title = algorithms.find(choice.algorithm).title
-    without = algorithms.find(best.algorithm).title
-    words = _templates(subject, choice, title, without)
+    words = _templates(subject, choice, algorithms.find(best.algorithm).title)
     return {
         **first_view.compose(choice, points, _meanings(subject), words),
         "colour": colours.of(choice.algorithm),
@@ -330,9 +323,7 @@ class _Finding:
     private: MatchedParts
     plain: MatchedParts
 
-    def point(
-        self, line: Sequence[Measured], proved: bool, most: int
-    ) -> dict[str, Any]:
+    def point(self, line: Sequence[Measured], proved: bool, most: int) -> StoryPart:
         """The data that the browser draws at this epsilon. The parameters are those of `_story`."""
         clause = kept_words(self.judgement, self.one, self.subject.row)
         return {
@@ -443,9 +434,7 @@ def _meanings(subject: Subject) -> dict[str, str]:
     }
 
 
-def _templates(
-    subject: Subject, choice: SidebarChoice, title: str, without: str
-) -> dict[str, Any]:
+def _templates(subject: Subject, choice: SidebarChoice, without: str) -> StoryPart:
     """The browser's texts; it fills in {..}."""
     component = subject.numbered_title
     columns = ["ε", "kept", "objective", "draws", "similarity (cosine)"]
@@ -473,7 +462,7 @@ def _templates(
         "stay": "{stay} of {all} words survive",
         "gone": "gone:",
         "fresh": "new:",
-        "sides": f"Above: with privacy ({title}). Below: without privacy ({without}).",
+        "sides": f"Above: with privacy ({choice.title}). Below: without privacy ({without}).",
         "pair": f"{component} and its non-private partner: {similarity}",
         "alt": f"{component}, with privacy: {{alike}}% similar to its partner.",
         "plainAlt": f"{component}, without privacy: the partner of the one above.",

@@ -9,7 +9,6 @@ from typing import Any
 
 import streamlit as st
 
-from dpmf_core import algorithms
 from dpmf_core.privacy.formatting import budget_text, epsilon_text
 from dpmf_core.runs.measurements import Measured
 from pages.kit.base.safe_text import count_text
@@ -84,11 +83,11 @@ def displayed(
     """
     key = f"{page}.story"
     if story is not None:
-        now = f"{algorithms.find(choice.algorithm).title} at ε = {budget_text(choice.epsilon)}"
         for point in story["points"]:
             if point["epsilon"] == choice.epsilon:
                 texts = {"title": point["title"], "sentence": point["sentence"]}
-                st.session_state[key] = f"{now} on {choice.entry.title}", story | texts
+                now = f"{choice.words} on {choice.entry.title}"
+                st.session_state[key] = now, story | texts
         return story
     if not waits or key not in st.session_state:
         return None

@@ -20,7 +20,7 @@ FINISHED = "finished"  # kept with the day on which the sequence was finished
 
 def draw() -> None:
     _draw_messages()
-    link: LessonLink | None = st.session_state.get("lesson.link")
+    link = lesson.opened()
     if link is None:
         return
     sequence = lesson.sequence()
@@ -74,7 +74,7 @@ def _draw_unsent(reason: str) -> None:
 
 def draw_unread(problem: BadInput) -> None:
     """Say that the answers of this seat cannot be opened, with a button that tries again."""
-    safe_text.error(problem, "")
+    safe_text.error(problem)
     st.button("Try again", key="lesson.retry", type="primary")
 
 
@@ -85,24 +85,20 @@ def _draw_way(sequence: LessonSequence) -> None:
         st.caption(
             f"{escape_letters(sequence.title) or 'Lesson'} · page {place + 1} of {last + 1}"
         )
-        key = "lesson.back"
-        args = (place - 1,)
         st.button(
             "Back",
-            key=key,
+            key="lesson.back",
             on_click=lesson.go,
-            args=args,
+            args=(place - 1,),
             disabled=not place,
         )
         if place < last:
-            key = "lesson.next"
-            args = (place + 1,)
             st.button(
                 "Next page",
-                key=key,
+                key="lesson.next",
                 type="primary",
                 on_click=lesson.go,
-                args=args,
+                args=(place + 1,),
             )
         elif st.button("Finish", key="lesson.finish", type="primary"):
             st.session_state["lesson.finished"] = True
@@ -124,12 +120,11 @@ def _draw_question(link: LessonLink) -> None:
         if not st.session_state.get(changing):
             with st.container(horizontal=True, vertical_alignment="center"):
                 st.caption("Your answer was sent.")
-                key = f"lesson.change.on{place}"
                 st.button(
                     "Change it",
-                    key=key,
-                    on_click=_begin_change,
-                    args=(changing,),
+                    key=f"lesson.change.on{place}",
+                    on_click=st.session_state.update,
+                    args=({changing: True},),
                 )
             return
     elif own is not None:
@@ -141,14 +136,13 @@ def _draw_question(link: LessonLink) -> None:
             texts = {
                 str(number): escape_letters(text) for number, text in enumerate(choices)
             }
-            key = f"lesson.choice.on{place}"
             answer = st.radio(
                 label,
                 texts,
                 index=None,
                 horizontal=True,
                 format_func=texts.__getitem__,
-                key=key,
+                key=f"lesson.choice.on{place}",
             )
         else:
             answer = st.text_area(
@@ -159,10 +153,6 @@ def _draw_question(link: LessonLink) -> None:
         st.session_state.pop(changing, None)
         lesson.note(ANSWER, answer, again=own is not None)
         st.rerun()
-
-
-def _begin_change(changing: str) -> None:
-    st.session_state[changing] = True
 
 
 def _is_private(link: LessonLink) -> bool:

@@ -1,6 +1,7 @@
 """For teachers: a link to the current page, alone or in a sequence."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from urllib.parse import urlencode, urljoin
 
 import streamlit as st
@@ -46,16 +47,11 @@ def draw(page: Page, button: DeltaGenerator) -> None:
         "Make a lesson link",
         key="lesson.open",
         icon=":material/school:",
-        on_click=_put,
-        args=(OPEN, page.id),
+        on_click=st.session_state.update,
+        args=({OPEN: page.id},),
     )
     if st.session_state.get(OPEN) == page.id:
         _draw_form(page)
-
-
-def _put(key: str, value: str) -> None:
-    """Set a session value. A callback survives a rerun that starts above the button."""
-    st.session_state[key] = value
 
 
 def _close() -> None:
@@ -75,21 +71,22 @@ def _draw_form(page: Page) -> None:
         "The link opens this page with its current values. Locked controls cannot be changed;"
         f" hidden ones are not shown.{NOT_IN_LINK.get(page.id, '')}"
     )
-    parts, gathers = _ask(page)
+    parse_link, gathers = _ask(page)
     with st.container(horizontal=True):
         for key, words in {
             "lesson.make": "Make it",
             "lesson.add": "Add to a sequence",
         }.items():
+            # a callback survives a rerun that starts above the button
             st.button(
                 words,
                 key=key,
-                on_click=_put,
-                args=(PRESSED_BUTTON, key),
+                on_click=st.session_state.update,
+                args=({PRESSED_BUTTON: key},),
             )
     pressed = st.session_state.pop(PRESSED_BUTTON, None)
     try:
-        link = LessonLink.parse(**parts)
+        link = parse_link()
         if pressed == "lesson.make":
             st.session_state[LAST_SEQUENCE] = class_of([link], "", gathers)
         elif pressed == "lesson.add":
@@ -98,16 +95,14 @@ def _draw_form(page: Page) -> None:
         if last is not None and (last.steps, last.gathers) == ((link,), gathers):
             show_links(last)  # while they match the form
     except BadInput as error:
-        safe_text.error(error, "")
+        safe_text.error(error)
     if pages():
-        if len(pages()) == 1:
-            count = "1 page"
-        else:
-            count = f"{len(pages())} pages"
-        links.to("teachers", f"The sequence has {count}: arrange it", {})
+        count = safe_text.count_text(len(pages()), "page")
+        links.to("teachers", f"The sequence has {count}: arrange it")
 
 
-def _ask(page: Page) -> tuple[dict[str, object], bool]:
+def _ask(page: Page) -> tuple[Callable[[], LessonLink], bool]:
+    """Ask for the parts of a link; return what parses them, and whether answers are collected."""
     left, right = st.columns(2, gap="large")
     with left:
         title = st.text_input(
@@ -124,7 +119,7 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
         )
         answers = st.radio(
             "Students answer",
-            list(ANSWERS),
+            ANSWERS,
             key="lesson.choices",
             horizontal=True,
             help="Yes/no and 1 to 5 stay private: class and teacher see counts with noise.",
@@ -137,15 +132,17 @@ def _ask(page: Page) -> tuple[dict[str, object], bool]:
             key="lesson.gathers",
             persist_state="session",
         )
-    return {
-        "page": page.id,
-        "query": dict(st.query_params),
-        "locked": locked_controls,
-        "hidden": hidden_controls,
-        "title": title,
-        "question": question,
-        "choices": ANSWERS[answers] if question else (),
-    }, gathers
+    parse_link = partial(
+        LessonLink.parse,
+        page=page.id,
+        query=dict(st.query_params),
+        locked=locked_controls,
+        hidden=hidden_controls,
+        title=title,
+        question=question,
+        choices=ANSWERS[answers] if question else (),
+    )
+    return parse_link, gathers
 
 
 def _ask_locks(page: Page) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -5,7 +5,6 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import pandas as pd
 import streamlit as st
 
 from dpmf_core.base.errors import BadInput
@@ -55,48 +54,48 @@ def terms(total: Total) -> str:
 
 
 def panel(
-    data_id: str, where: str, units: int, *, awaits: bool = False, title: str = ""
+    entry: Any, where: str, *, awaits: bool = False, is_unfolded: bool = False
 ) -> None:
     """Draw a private data set's total, its account and its budget.
 
     Parameters
     ----------
-    data_id
-        The id of the data.
+    entry
+        The data set.
     where
         Distinguishes places on a page.
-    units
-        The number of rows.
     awaits
         Whether the page waits for work that may not be in the account yet.
-    title
-        The title of the data. With it the account is unfolded, with the total as its heading.
+    is_unfolded
+        Whether the account is unfolded, with the total as its heading.
     """
-    account = account_of(data_id)
+    account = account_of(entry.id)
     if account is None:
         return
     ran = _is_running(account)
-    held_before = _held_before(data_id, account)
+    # the total that the account held when this session first showed it
+    totals = st.session_state.setdefault(HELD_BEFORE, {})
+    held_before = totals.setdefault(entry.id, account.total.epsilon)
 
     def draw() -> None:
         """Draw again while runs go on, because their releases are known only at the end."""
         is_running = _is_running(account)
         if ran and not is_running:
             st.rerun()
-        _draw_total(account, title)
+        _draw_total(account, entry.title if is_unfolded else "")
         words = terms(account.total)
         if is_running:
             words += f" {WHOLE_PLAN}"
         st.caption(words)
         with contextlib.ExitStack() as folded:
-            if not title:
+            if not is_unfolded:
                 folded.enter_context(st.popover("Details and budget", width="stretch"))
             elif account.total.delta is not None:
-                st.write(linked(decision_about(data_id, ()).certainty.words()))
+                st.write(linked(decision_about(entry.id, ()).certainty.words()))
             _draw_account(account, account.total)
             st.caption(linked(PROMISE if account.budget else NO_PROMISE))
-            st.caption(f"{_held_words(data_id, held_before)} {NOT_COVERED}")
-            _budget(account, where, units)
+            st.caption(f"{_held_words(entry.id, held_before)} {NOT_COVERED}")
+            _budget(account, where, entry.shape().n_units)
 
     drawing.repeat(draw, LOOK if ran or awaits else None)
 
@@ -131,12 +130,6 @@ def _left_words(account: Account, budget: AccountBudget) -> str:
     return f"Left: Gaussian releases of ε = {text} at δ = {delta_text(budget.delta)}."
 
 
-def _held_before(data_id: str, account: Account) -> float:
-    """The total that the account held when this session first showed it."""
-    totals: dict[str, float] = st.session_state.setdefault(HELD_BEFORE, {})
-    return totals.setdefault(data_id, account.total.epsilon)
-
-
 def _held_words(data_id: str, held_before: float) -> str:
     """Which totals this account holds, and which it does not."""
     if not is_own(data_id):
@@ -164,7 +157,7 @@ def _draw_account(account: Account, total: Total) -> None:
         st.write("Nothing has been released yet.")
         return
 
-    safe_text.table(pd.DataFrame(map(_row, lines)))
+    safe_text.table(map(_row, lines))
     if not account.n_raw_errors:
         return
     runs = safe_text.count_text(account.n_raw_errors, "run")
@@ -255,6 +248,6 @@ def _set(
     try:
         account.set_budget(epsilon, delta, allow_unprotected=allow_unprotected)
     except BadInput as error:
-        safe_text.error(error, "")
+        safe_text.error(error)
     else:
         st.rerun()

@@ -116,9 +116,11 @@ def _group_privacy(event: Event, guarantee: Promise, delta: float, each: int) ->
     )
     size_value.start()
     left, right = st.columns([1, 2], vertical_alignment="bottom")
-    words = f"{plural(unit)} per person, at most"
     size = left.number_input(
-        words, 1, MOST_EACH, **bind(size_value.key, emptiable=True)
+        f"{plural(unit)} per person, at most",
+        1,
+        MOST_EACH,
+        **bind(size_value.key, emptiable=True),
     )
     write_to_address([size_value])
     if size is None:
@@ -237,27 +239,24 @@ def _inside(
     if guarantee.has_epsilon:
         st.markdown(linked("**ε by every composition rule**"))
         safe_text.words_table(rules_table(event, delta, guarantee.unit))
-    links.to("glossary", "What these words mean", {})
+    links.to("glossary", "What these words mean")
 
 
 def attack_link(algorithm: str) -> None:
     links.to("audit", "Attack this method", {"attack": algorithm})
 
 
-@functools.lru_cache(maxsize=256)
-def _curve(event: Event) -> pd.DataFrame:
-    """The lowest false negative rate of any attack by false positive rate."""
-    alarms = [step / 100 for step in range(101)]
-    return pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
-
-
 @functools.lru_cache(maxsize=64)
 def _trade_off(event: Event, is_dark: bool) -> charts.Ready:
-    """The figure of the curve, in the colours of the theme."""
-    curve = _curve(event)
-    at = curve.loc[curve["fpr"] == 0.05, "fnr"].iloc[0]
-    alt = f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of members."
-    return charts.ready(charts.trade_off(curve), alt, curve)
+    """The lowest false negative rate of any attack, in the colours of the theme."""
+    alarms = [step / 100 for step in range(101)]
+    curve = pd.DataFrame({"fpr": alarms, "fnr": false_negatives(event, alarms)})
+    at = curve["fnr"][5]
+    return charts.ready(
+        charts.trade_off(curve),
+        f"Trade-off curve: an attack with 5% false alarms misses at least {at:.0%} of members.",
+        curve,
+    )
 
 
 def meaning(event: Event, delta: float, unit: str, key: str) -> None:

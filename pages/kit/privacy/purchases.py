@@ -79,11 +79,14 @@ def admit(
     """
     purchases: frozenset[str] = st.session_state.get(BOUGHT_WORK, frozenset())
     private_names = names_of_private(specs)
-    admitted = {}
-    for name, work in specs.items():
-        is_free = name not in private_names or current_work.get(name) == work
-        if is_free or _identity(work) in purchases or engine().had(work):
-            admitted[name] = work
+    admitted = {
+        name: work
+        for name, work in specs.items()
+        if name not in private_names
+        or current_work.get(name) == work
+        or _identity(work) in purchases
+        or engine().had(work)
+    }
     remaining = purchases
     if purchases:  # a request is used once
         remaining -= {_identity(work) for work in admitted.values()}
@@ -112,7 +115,15 @@ def offer(
             if len(works) > 1:
                 text += f" ({len(works)} runs)"
             with columns[place % len(columns)]:
-                _button(f"{page}.buy.{title}", text, works, primary=title in FIRST)
+                draw_button(
+                    f"{page}.buy.{title}",
+                    text,
+                    works,
+                    buy,
+                    (works,),
+                    primary=title in FIRST,
+                    note="Its errors are computed on raw data and have no ε.",
+                )
 
 
 def _part(name: str, work: Computation, main: Computation | None) -> str:
@@ -129,17 +140,6 @@ def _part(name: str, work: Computation, main: Computation | None) -> str:
     return "Other private methods"
 
 
-def _button(key: str, title: str, works: Sequence[Computation], primary: bool) -> None:
-    account = draw_button(key, title, works, buy, (works,), primary=primary)
-    if account is None:
-        return
-    charges = charges_of(works)
-    words = "No noise: nothing limits what the result reveals about one person."
-    if _draws(charges):
-        words = terms(account.after(charges))
-    st.caption(f"{words} Its errors are computed on raw data and have no ε.")
-
-
 def draw_button(
     key: str,
     title: str,
@@ -148,14 +148,15 @@ def draw_button(
     args: tuple[Any, ...],
     *,
     primary: bool = True,
-) -> Account | None:
-    """Draw a button for work on private data, with the total before and after.
+    note: str = "",
+) -> None:
+    """Draw a button for work on private data, with the total before and after, and its terms.
 
-    Return their account; None if they have none, or if a budget refuses the work: then it says why.
+    If a budget refuses the work, it says why. `note` follows the terms.
     """
     account = account_of(_data_id(works[0]))
     if account is None:
-        return None
+        return
     charges = charges_of(works)
     refusal = ""
     try:
@@ -172,10 +173,13 @@ def draw_button(
         args=args,
         disabled=bool(refusal),
     )
+    words = "No noise: nothing limits what the result reveals about one person."
+    if _draws(charges):
+        words = terms(account.after(charges))
     if refusal:
         st.caption(safe_text.escape(refusal))
-        return None
-    return account
+    else:
+        st.caption(f"{words} {note}".rstrip())
 
 
 def price_text(account: Account, charges: Sequence[Charge]) -> str:
@@ -202,39 +206,34 @@ def _draws(charges: Sequence[Charge]) -> bool:
     return any(charge.covered and (charge.ledger or charge.price) for charge in charges)
 
 
-def label(title: str, work: Computation) -> str:
-    """A button's text, on private data with the price."""
-    account = _account_of(work)
-    if account is None:
-        return title
-    return f"{title}: {price_text(account, charges_of([work]))}"
-
-
-def _account_of(work: Computation) -> Account | None:
-    """The account of the data that work is on; None for public data."""
-    if is_private(work):
-        return account_of(_data_id(work))
-    return None
-
-
-def draw_selection_button(
-    title: str,
-    key: str,
-    spec: PrivateSelection,
-    on_click: Callable[[PrivateSelection], None],
-) -> None:
+def draw_selection_button(title: str, key: str, spec: PrivateSelection) -> None:
     """Draw the button of a private selection, and what a budget of its data says about it."""
-    limit = under_budget(spec, _account_of(spec))
+    account = None
+    if is_private(spec):
+        account = account_of(_data_id(spec))
+    if account is not None:
+        title += f": {price_text(account, charges_of([spec]))}"
+    limit = under_budget(spec, account)
     st.button(
-        label(title, spec),
+        title,
         key,
         type="primary",
-        on_click=on_click,
-        args=(spec,),
+        on_click=_select,
+        args=(key, spec),
         disabled=limit is not None and not limit.fits,
     )
     if limit is not None:
         st.caption(limit.words)
+
+
+def _select(key: str, spec: PrivateSelection) -> None:
+    st.session_state[f"{key}.requested"] = spec
+    buy([spec])
+
+
+def is_selected(key: str, spec: PrivateSelection) -> bool:
+    """Whether the button of this key was pressed for this selection last."""
+    return bool(st.session_state.get(f"{key}.requested") == spec)
 
 
 TRAINING = (

@@ -55,21 +55,15 @@ def read(spec: RunSpec, shape: Any, also: Collection[float] = ()) -> Draws:
     """
     if not data_sets.is_public(spec.data.id):
         epsilons = (*EPSILONS, *also, *engine().known_runs.epsilons(spec))
-        own = own_points(spec, shape, epsilons)
-        return Draws(_find(own).rows)
+        return Draws(_find(own_points(spec, shape, epsilons)).rows)
     epsilons = tuple(sorted({*EPSILONS, *also}))
     points, shipped_draws = _shipped(_any_run(spec), shape, epsilons)
     if not shipped_draws.missing:
         return shipped_draws
     computed = _find(shipped_draws.missing).rows
     row_by_key = {row.point.key: row for row in (*shipped_draws.rows, *computed)}
-    rows = []
-    missing = []
-    for point in points:
-        if point.key in row_by_key:
-            rows.append(row_by_key[point.key])
-        else:
-            missing.append(point)
+    rows = (row_by_key[point.key] for point in points if point.key in row_by_key)
+    missing = (point for point in points if point.key not in row_by_key)
     return Draws(tuple(rows), tuple(missing))
 
 
@@ -197,8 +191,8 @@ def _affordable(missing: list[RunSpec], n_finished: int) -> list[RunSpec]:
     remaining_seconds = engine().limits.ask_seconds - n_finished * statistics.median(
         costs
     )
-    affordable = []
-    for spec, total_seconds in zip(missing, accumulate(costs), strict=True):
-        if total_seconds <= remaining_seconds:
-            affordable.append(spec)
-    return affordable
+    return [
+        spec
+        for spec, total_seconds in zip(missing, accumulate(costs), strict=True)
+        if total_seconds <= remaining_seconds
+    ]

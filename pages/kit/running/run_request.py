@@ -122,7 +122,7 @@ class RunRequest:
             lambda data: is_own(data) or limits.allowed_here(data)
         )
         with_arrays = names if whole is None else whole
-        records: dict[str, RunSpec] = {}
+        records = {}
         for name in names:
             work = self.specs[name]
             if not isinstance(work, RunSpec) or not is_allowed(work.data.id):

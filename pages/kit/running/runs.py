@@ -184,7 +184,7 @@ def following() -> Iterator[None]:
         with visitor.here():
             yield
     except BadInput as error:
-        safe_text.error(error)
+        safe_text.error(error, "Your settings are kept.")
     for place, watch, every in st.session_state.pop(FOLLOWED, []):
         with place.container():
             drawing.repeat(watch, every)
@@ -228,7 +228,7 @@ def _draw_troubles(place: str, request: RunRequest) -> None:
     errors = [job.error for job in jobs if job.state == "failed"]
     cancelled = [job for job in jobs if job.state == "cancelled"]
     for message in dict.fromkeys(filter(None, errors)):
-        safe_text.error(message, "")
+        safe_text.error(message)
     if cancelled:
         words = "Cancelled. Finished runs are shown; cancelled runs were discarded."
         if any(purchases.is_private(job.spec) for job in cancelled):
@@ -276,13 +276,13 @@ def may_begin(
     words, button = st.columns([3, 1], vertical_alignment="center")
     estimate = f"{what} would take about **{duration(seconds)}** (an estimate)."
     words.write(f"{estimate} {queue()}")
-    confirm = functools.partial(st.session_state.__setitem__, key, signature)
     button.button(
         "Start",
         f"{place}.confirm",
         type="primary",
         width="stretch",
-        on_click=confirm,
+        on_click=st.session_state.update,
+        args=({key: signature},),
     )
     return False
 
