@@ -1,21 +1,16 @@
-"""The sections of the app and their views. A new view is a folder with a `page.py` and a line."""
+"""The sections of the app and their views, from the table in `page_table.toml`."""
 
-from collections.abc import Collection
+import tomllib
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlencode
 
 from dpmf_core.base.registry import by_id
 from dpmf_core.runs.first_views import DataKind
 
 FOLDER = Path(__file__).parents[2]
-# controls of a single private run
-ONE_RUN = (
-    "algorithm",
-    "calibration",
-    "noise",
-    "row_count",
-)
 
 
 @dataclass(frozen=True)
@@ -53,21 +48,6 @@ class AppSection(Titled):
 
     words: str
     parameter: str = "view"
-
-
-# fmt: off
-SECTIONS = by_id((
-    AppSection("start", "Start", "balance", "What this is."),
-    AppSection("learn", "Learn", "school", "A course of short lessons, and what the words mean."),
-    AppSection("explore", "Explore", "explore",
-               "Move epsilon and see what happens to recommendations, topics and faces."),
-    AppSection("choose", "Choose", "checklist",
-               "A method and an epsilon for your own data.", "step"),
-    AppSection("verify", "Verify", "verified", "Account for every release, and attack it."),
-    AppSection("papers", "Papers", "fact_check", "What five papers claim, measured again."),
-    AppSection("history", "History", "history", "Stored runs, to compare and export."),
-))
-# fmt: on
 
 
 @dataclass(frozen=True)
@@ -141,41 +121,18 @@ class Page(Titled):
         return f"{self.section}?{urlencode(self.query)}".removesuffix("?")
 
 
-# fmt: off
-PAGES = (
-    Page("start", "Start", "balance", "start", in_lessons=False, also=("home", "index", "dpmf")),
-    Page("lessons", "Lessons", "school", "learn", also=("lesson", "course")),
-    Page("teachers", "For teachers", "group", "learn", "teachers", in_lessons=False,
-         also=("teach", "teacher"), script_folder="lessons"),
-    Page("glossary", "Glossary", "menu_book", "learn", "glossary", also=("terms", "words")),
-    Page("explore", "Ratings", "star", "explore", "", "ratings", tab="One method",
-         takes_parts=True, also=("explorer", "ratings")),
-    Page("compare", "Compare", "query_stats", "explore", "compare", "ratings",
-         under="explore", unused=("epsilon", *ONE_RUN), takes_parts=True,
-         also=("compare-methods",)),
-    Page("topics", "Topics", "article", "explore", "topics", "documents",
-         also=("topic", "documents")),
-    Page("faces", "Faces", "face", "explore", "faces", "images", also=("face", "images", "parts")),
-    Page("data", "1 Data", "upload_file", "choose", "data", also=("upload", "datasets")),
-    Page("choose", "2 Answer", "recommend", "choose", in_lessons=False,
-         also=("chooser", "advice", "answer")),
-    Page("tune", "3 Tune", "tune", "choose", "tune", "ratings", unused=("row_count",),
-         takes_parts=True, also=("tuning", "search")),
-    Page("take-away", "4 Export", "ios_share", "choose", "take", in_lessons=False,
-         script_folder="choose", also=("take",)),
-    Page("accountant", "Account", "calculate", "verify", "", "ratings",
-         tab="Plan several models", unused=("epsilon",), takes_parts=True, has_dial=False,
-         also=("account", "accounting"), parameters=("models", "years", "total")),
-    Page("ledger", "Ledger", "receipt_long", "verify", "ledger", "ratings", under="accountant",
-         takes_parts=True, has_dial=False, parameters=("from", "ledger")),
-    Page("audit", "Attack", "policy", "verify", "attack", also=("audits", "attack")),
-    Page("papers", "Papers", "fact_check", "papers",
-         also=("paper",)),
-    Page("runs", "Runs", "history", "history", also=("run", "work")),
-    Page("operator", "Operator", "monitoring", "history", "operator", in_lessons=False,
-         for_operator=True, also=("admin",)),
-)
-# fmt: on
+def _entries(kind: str) -> Iterator[dict[str, Any]]:
+    """The fields of each section or view in the table."""
+    content = tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8"))
+    for entry in content[kind]:
+        yield {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in entry.items()
+        }
+
+
+SECTIONS = by_id(AppSection(**entry) for entry in _entries("section"))
+PAGES = tuple(Page(**entry) for entry in _entries("page"))
 BY_ID = by_id(PAGES)
 HOME = PAGES[0].section  # the server's address without a path
 
