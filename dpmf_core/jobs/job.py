@@ -4,7 +4,7 @@ import threading
 import time
 import uuid
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -34,6 +34,7 @@ class Measurement(Protocol):
 
 
 Computation = RunSpec | Measurement
+Works = Mapping[str, Computation]  # by name
 
 
 def data_id_of(work: Computation) -> str | None:

@@ -9,7 +9,7 @@ import streamlit as st
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Computation
+from dpmf_core.jobs.job import Computation, Works
 from dpmf_core.privacy.accounts import Account
 from dpmf_core.privacy.formatting import delta_text, epsilon_text
 from dpmf_core.privacy.odometer import Charge
@@ -32,7 +32,7 @@ def is_private(work: Computation) -> bool:
     return bool(names_of_private({"": work}))
 
 
-def names_of_private(works: Mapping[str, Computation]) -> set[str]:
+def names_of_private(works: Works) -> set[str]:
     """Names of works on private data, looking up each data set once."""
     is_public = functools.cache(data_sets.is_public)
     data_ids = {name: _data_id(work) for name, work in works.items()}
@@ -62,7 +62,7 @@ def buy(works: Sequence[Computation]) -> None:
 
 
 def admit(
-    specs: Mapping[str, Computation], current_work: Mapping[str, Any]
+    specs: Works, current_work: Mapping[str, Any]
 ) -> tuple[dict[str, Computation], bool]:
     """The work that may be submitted, and whether a button requested any of it.
 
@@ -94,9 +94,7 @@ def admit(
     return admitted, remaining != purchases
 
 
-def offer(
-    page: str, withheld: Mapping[str, Computation], specs: Mapping[str, Computation]
-) -> None:
+def offer(page: str, withheld: Works, specs: Works) -> None:
     """Draw a button for each kind of withheld work, with the total before and after."""
     parts: dict[str, list[Computation]] = {}
     for name, work in withheld.items():

@@ -2,14 +2,14 @@
 
 import functools
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from dpmf_core.base import limits
 from dpmf_core.data.catalogue import is_own
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Computation, Job
+from dpmf_core.jobs.job import Computation, Job, Works
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from pages.kit.privacy import purchases
@@ -83,7 +83,7 @@ class RunRequest:
             self.results[name] = result
             del self.jobs[name]
 
-    def want(self, specs: Mapping[str, Computation]) -> list[str]:
+    def want(self, specs: Works) -> list[str]:
         """Replace the wanted specifications and cancel the rest; return the names to submit.
 
         Failed or cancelled work stays so until something else is wanted or a button asks again; on

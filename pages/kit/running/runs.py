@@ -6,7 +6,7 @@ while the page is open, and the page is drawn again as they finish.
 
 import functools
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ import streamlit as st
 from dpmf_core.base import limits
 from dpmf_core.base.errors import BadInput
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Computation, Job
+from dpmf_core.jobs.job import Job, Works
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import shipped_runs
 from dpmf_core.runs.specification import RunSpec
@@ -46,7 +46,7 @@ def request_at(place: str) -> RunRequest:
 
 def ask(
     place: str,
-    specs: Mapping[str, Computation],
+    specs: Works,
     by_button: bool = False,
     whole: Collection[str] | None = None,
     first: Collection[str] = (),
@@ -138,9 +138,7 @@ def _wait_for_quick(jobs: Sequence[Job]) -> None:
             return
 
 
-def _confirmed(
-    place: str, specs: Mapping[str, Computation], signature: str
-) -> Mapping[str, Computation]:
+def _confirmed(place: str, specs: Works, signature: str) -> Works:
     """The work that may be submitted: all of it, or what is stored before a button."""
     begun = f"{place}.begun"
     if st.session_state.get(begun) == signature:

@@ -11,7 +11,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.data.catalogue import is_in_parts
 from dpmf_core.evaluation.audit.membership_inference import AuditSpec
 from dpmf_core.jobs.engine import engine
-from dpmf_core.jobs.job import Computation, Job
+from dpmf_core.jobs.job import Computation, Job, Works
 from dpmf_core.jobs.machine import duration
 from dpmf_core.runs import data_access
 from dpmf_core.runs.measured_fall import MeasuredTraining
@@ -61,7 +61,7 @@ def stored_names(specs: Mapping[str, Any]) -> frozenset[str]:
     )
 
 
-def seconds(specs: Mapping[str, Computation]) -> float:
+def seconds(specs: Works) -> float:
     """The estimated duration of this work, from earlier runs of the same methods.
 
     It depends only on public figures: shape, algorithm, steps.
