@@ -1,8 +1,10 @@
 """The sidebar of pages about data: its widgets, hidden or locked if a lesson says so."""
 
+import tomllib
 from collections.abc import Callable, Collection
 from dataclasses import replace
 from functools import lru_cache, partial
+from pathlib import Path
 from typing import Any, Literal
 
 import streamlit as st
@@ -45,6 +47,10 @@ from pages.kit.running import epsilon_grid
 
 UNKNOWN_DELTA = 1e-6  # if 1/(10 n) would reveal the number of rows
 COLUMNS = {"ratings": "top_items", "documents": "most_words"}  # images keep all pixels
+# by parameter: the words of its widget
+WORDS: dict[str, dict[str, Any]] = tomllib.loads(
+    Path(__file__).with_suffix(".toml").read_text("utf-8")
+)
 SHAPE_OF = {
     "ratings": "Item set and number of users",
     "documents": "Vocabulary and number of documents",
@@ -222,69 +228,32 @@ def _title_of_method(name: str) -> str:
     return algorithms.find(name).title
 
 
-def _columns_kept(name: str, fixed: bool) -> None:
-    """Ask how many items or words are kept. `name` is the parameter's."""
+def _most_kept(name: str, fixed: bool) -> None:
+    """Ask how many items, words or ratings of a person are kept; an empty box keeps all."""
+    about = WORDS[name]
     entry = chosen_entry()
-    if name == "top_items":
-        label = "Most rated items only"
-        total = entry.n_items
-        step = 100
-        kept_columns = "rated items"
-        columns = "item set"
-    else:
-        label = "Frequent words only"
-        total = entry.n_features
-        step = 1000
-        kept_columns = "frequent words"
-        columns = "vocabulary"
+    total = entry.n_items if data_kind() == "ratings" else entry.n_features
     st.number_input(
-        label,
+        about["label"],
         CONTROLS[name].range[0],
         None,
         **bind(session_key(name), emptiable=True),
-        placeholder=f"all {total:,}",
-        step=step,
+        placeholder=about["placeholder"].format(total=total),
+        step=about["step"],
         disabled=fixed,
-        help=f"Keeps the most {kept_columns}, by exact counts, so the privacy card lists the"
-        f" {columns} as public.",
+        help=about["help"],
     )
-
-
-def _ratings_kept(name: str, fixed: bool) -> None:
-    st.number_input(
-        "Ratings of a person, at most",
-        CONTROLS[name].range[0],
-        None,
-        **bind(session_key(name), emptiable=True),
-        placeholder="all",
-        step=10,
-        disabled=fixed,
-        help="A hash chooses which of a person's ratings are kept.",
-    )
-
-
-# by parameter: label, help
-NUMBERS = {
-    "test_fraction": (
-        "Share of the ratings held out",
-        f"Default {CONTROLS['test_fraction'].first:g}.",
-    ),
-    "delta": (
-        "δ",
-        "The bound e^ε holds for every set of results up to a slack of δ. Default 1/(10 n).",
-    ),
-}
 
 
 def _number(name: str, fixed: bool) -> None:
-    label, text = NUMBERS[name]
+    about = WORDS[name]
     number_within(
         st.container(),
-        label,
+        about["label"],
         session_key(name),
         *CONTROLS[name].range,
         disabled=fixed,
-        help=linked(text),
+        help=linked(about["help"].format(default=CONTROLS[name].first)),
     )
 
 
@@ -299,49 +268,19 @@ def _seed(name: str, fixed: bool) -> None:
     )
 
 
-# by parameter: label, titles of its values, help
-RADIOS = {
-    "calibration": (
-        "Noise is set by",
-        {"exact": "exact accounting", "source": "the source's rule"},
-        "At the same nominal ε the source's own rule sets a different amount of noise; the privacy"
-        " card shows its true cost.",
-    ),
-    "noise": (
-        "Noise",
-        {"continuous": "floating-point", "discrete": "exact, on a grid"},
-        "Floating-point Gaussian noise leaves traces in the last digits (Mironov 2012). Exact noise"
-        " rounds statistics to a grid and draws a discrete Gaussian on it; the same ε needs 0.1%"
-        " more noise.",
-    ),
-    "item_features": (
-        "The items' {facts}",
-        {"none": "not used", "public": "used, as public"},
-        "Public facts about items cost no privacy. Every method that can use them does, private or"
-        " not; the privacy card lists them as public.",
-    ),
-    "row_count": (
-        "{shape}",
-        {"given": "taken as public", "private": "released with noise"},
-        "Released with noise: part of the budget pays for a noisy number of rows and noisy counts;"
-        " only counts above a threshold are named. See partition selection. Runs without noise use"
-        " exact counts, so their test data differ slightly.",
-    ),
-}
-
-
 def _radio(name: str, fixed: bool) -> None:
-    label, titles, text = RADIOS[name]
+    about = WORDS[name]
+    titles = about["titles"]
     options = [option for option in CONTROLS[name].options if option in titles]
     facts = getattr(chosen_entry(), "item_features", "")
     st.radio(
-        label.format(facts=facts, shape=SHAPE_OF[data_kind()]),
+        about["label"].format(facts=facts, shape=SHAPE_OF[data_kind()]),
         options,
         **bind(session_key(name), options),
         horizontal=True,
         disabled=fixed,
         format_func=titles.__getitem__,
-        help=linked(text),
+        help=linked(about["help"]),
         on_change=_swap_default_delta if name == "row_count" else None,
     )
 
@@ -361,11 +300,14 @@ WIDGETS: dict[str, Callable[[str, bool], None]] = {
     "algorithm": _algorithm,
     "delta": _number,
     "seed": _seed,
-    "top_items": _columns_kept,
-    "most_words": _columns_kept,
-    "most_per_user": _ratings_kept,
+    "top_items": _most_kept,
+    "most_words": _most_kept,
+    "most_per_user": _most_kept,
     "test_fraction": _number,
-    **dict.fromkeys(RADIOS, _radio),
+    "calibration": _radio,
+    "noise": _radio,
+    "item_features": _radio,
+    "row_count": _radio,
 }
 
 
