@@ -93,9 +93,10 @@ def draw(finding: PrivateFinding, entry: Any) -> None:
             " error is released with noise. The measured figure then replaces the prediction."
         )
     )
-    st.session_state.setdefault(MEASUREMENT, USUAL_EPSILON)
     box, button = st.columns([1, 3], vertical_alignment="bottom")
-    measurement = number_within(box, "ε of the measurement", MEASUREMENT, LEAST, MOST)
+    measurement = number_within(
+        box, "ε of the measurement", MEASUREMENT, LEAST, MOST, first=USUAL_EPSILON
+    )
     with button:
         if finding.step is None:
             title = f"Train at ε = {budget_text(finding.epsilon)} and measure"

@@ -92,7 +92,11 @@ def asked_inquiry(inquiry: Inquiry, runs: QuestionRuns | WorldRuns) -> Inquiry |
 
 def find(inquiry: Inquiry) -> Finding | None:
     """Draw the progress until every run has finished, then give the finding."""
-    finding = _finding(inquiry)
+    finding: Finding | None
+    if inquiry.question.is_private:
+        finding = _private_finding(inquiry)
+    else:
+        finding = _public_finding(inquiry)
     if finding is None or not finding.algorithm:
         return finding
     method = finding.algorithm
@@ -104,12 +108,6 @@ def find(inquiry: Inquiry) -> Finding | None:
     assert run is not None  # a data set has a name
     is_trained = export.is_trained(export.on_data(run, inquiry.entry.id))
     return replace(finding, is_trained_on_all=is_trained)
-
-
-def _finding(inquiry: Inquiry) -> Finding | None:
-    if inquiry.question.is_private:
-        return _private_finding(inquiry)
-    return _public_finding(inquiry)
 
 
 def _public_finding(inquiry: Inquiry) -> PublicFinding | None:

@@ -11,7 +11,7 @@ from pages.kit.base.data_sets import session_key
 from pages.kit.controls.session_widgets import bind
 from pages.kit.controls.sidebar_values import SidebarChoice, put
 from pages.kit.first_views import factorisation
-from pages.kit.first_views.factorisation import COMPONENTS, Preparation
+from pages.kit.first_views.factorisation import COMPONENTS, RowPreparation
 
 PLANTED = "faces.outliers"  # in the session: whether outliers are planted
 ROWS = "outlier_rows"
@@ -19,7 +19,7 @@ CELLS = "outlier_cells"
 USUAL_OUTLIERS = {ROWS: 0.1, CELLS: 0.7}  # the source's shares
 
 
-def ask_outliers(choice: SidebarChoice) -> Preparation:
+def ask_outliers(choice: SidebarChoice) -> RowPreparation:
     """Ask whether to plant outliers as the source does; return it, and what is taken as public.
 
     A lesson that fixes parameters plants none.

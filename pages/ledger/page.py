@@ -118,9 +118,14 @@ def from_claim() -> Loaded:
         persist_state="session",
     )
     source = SOURCE_NOISE[which]
-    key = f"accountant.nominal.{which}"
-    st.session_state.setdefault(key, source.usual_epsilon)
-    nominal = number_within(right.container(), "Nominal ε", key, 0.01, 50.0)
+    nominal = number_within(
+        right.container(),
+        "Nominal ε",
+        f"accountant.nominal.{which}",
+        0.01,
+        50.0,
+        first=source.usual_epsilon,
+    )
     claims = source.claims(nominal)
     main = claims[0]
     st.write(

@@ -14,13 +14,13 @@ from pages.kit.base import lesson, safe_text
 from pages.kit.controls.sidebar_values import SidebarChoice
 from pages.kit.figures import charts, colours
 from pages.kit.first_views import factorisation
-from pages.kit.first_views.factorisation import TOPICS, Preparation
+from pages.kit.first_views.factorisation import TOPICS, RowPreparation
 
 WEIGHTS = {"tfidf": "TF-IDF", "tf": "word shares (TF)", "none": "counts"}
 AT_ONCE = 10  # topics
 
 
-def ask_preparation(choice: SidebarChoice) -> Preparation:
+def ask_preparation(choice: SidebarChoice) -> RowPreparation:
     """Ask how documents become rows; return it, and what is taken as public.
 
     No link holds these settings, so a lesson that fixes parameters uses the defaults.

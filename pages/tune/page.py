@@ -322,23 +322,22 @@ def draw_private_search(
 
 def _settings(choice: SidebarChoice, search: TuneSpec) -> PrivateSelection:
     left, right = st.columns(2)
-    key = f"tune.cap.{choice.epsilon:g}"
-    st.session_state.setdefault(key, choice.epsilon)
     cap = number_within(
         left.container(),
         "Largest total ε",
-        key,
+        f"tune.cap.{choice.epsilon:g}",
         0.01,
         1000.0,
+        first=choice.epsilon,
         help="Trainings share what remains after scoring and choosing.",
     )
-    st.session_state.setdefault("tune.noise", 5.0)
     noise = number_within(
         right.container(),
         "Noise multiplier of each score",
         "tune.noise",
         0.1,
         1000.0,
+        first=5.0,
         help="Each trial's score is computed from private validation ratings.",
     )
     return PrivateSelection.parse(

@@ -262,6 +262,7 @@ def number_within(
     low: float,
     high: float,
     below: DeltaGenerator | None = None,
+    first: float | None = None,
     **options: Any,
 ) -> float:
     """Draw a box for the session's number under key that says in words why it refuses one.
@@ -280,6 +281,8 @@ def number_within(
         The range of the number.
     below
         The place of the refusal; by default the place of the box.
+    first
+        The number, if the session has none.
     **options
         Further arguments of `st.text_input`.
 
@@ -288,6 +291,8 @@ def number_within(
     float
         The session's number.
     """
+    if first is not None:
+        st.session_state.setdefault(key, first)
     _draw_number(place, label, key, NumberRange(low, high), below, **options)
     number: float = st.session_state[key]
     return number

@@ -102,8 +102,8 @@ COMPONENTS = Subject(
 # ---- the page ------------------------------------------------------------------------------------
 
 # how rows are prepared, and what is taken as public
-Preparation = tuple[dict[str, Any], tuple[str, ...]]
-DrawPreparation = Callable[[SidebarChoice], Preparation]
+RowPreparation = tuple[dict[str, Any], tuple[str, ...]]
+DrawPreparation = Callable[[SidebarChoice], RowPreparation]
 DrawBelow = Callable[[SidebarChoice, Runs], None]
 
 

@@ -212,11 +212,12 @@ def _budget(account: Account, where: str, units: int) -> None:
     epsilon_key = f"{where}.budget.epsilon"
     delta_key = f"{where}.budget.delta"
     st.session_state.setdefault(epsilon_key, first_epsilon)
-    st.session_state.setdefault(delta_key, first_delta)
     epsilon = optional_number(
         left.container(), "Total ε", epsilon_key, 0, UNBOUNDED, placeholder="none"
     )
-    delta = number_within(right.container(), "Total δ", delta_key, 1e-15, 0.49)
+    delta = number_within(
+        right.container(), "Total δ", delta_key, 1e-15, 0.49, first=first_delta
+    )
     allow_unprotected = st.checkbox(
         "Also allow methods without a guarantee",
         allowed_before,
