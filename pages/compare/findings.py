@@ -61,8 +61,8 @@ def title_and_text(judgement: Judgement, known_draws: KnownDraws) -> tuple[str, 
     """
     if not judgement.table.is_public:
         return PRIVATE
+    reasons = " ".join(not_ranked_words(judgement))
     if not judgement.planned_epsilons:
-        reasons = " ".join(not_ranked_words(judgement))
         return QUESTION, reasons or "No private method is compared."
     epsilon = middle(judgement.planned_epsilons)
     top = judgement.best(epsilon)
@@ -71,7 +71,6 @@ def title_and_text(judgement: Judgement, known_draws: KnownDraws) -> tuple[str, 
     if any(point.epsilon == epsilon for point in judgement.table.missing):
         question = f"Which method is best at ε = {budget_text(epsilon)}?"
         return question, "The answer appears when all runs at this ε have finished."
-    reasons = " ".join(not_ranked_words(judgement))
     return QUESTION, reasons or f"No finished run has {judgement.metric.title}."
 
 

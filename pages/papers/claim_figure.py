@@ -78,9 +78,8 @@ def show_verdict(claim: Claim, verdict: Verdict) -> None:
     else:
         box(f"**{verdict.outcome}: {hold}.**")
     for clause in verdict.clauses:
-        if clause.holds:
-            icon = ":material/check: holds"
-        else:
+        icon = ":material/check: holds"
+        if not clause.holds:
             icon = ":material/close: does not hold"
         st.markdown(f"- {icon}: {clause.words}. *{clause.figures}.*")
         show_quote(clause.place, clause.quote)

@@ -9,7 +9,7 @@ from dpmf_core.data.samples import (
     WORDS_ARE_PUBLIC,
 )
 from dpmf_core.runs.inspection import pairs, topics, typical
-from dpmf_core.runs.record import Runs
+from dpmf_core.runs.record import Run, Runs
 from pages.kit.base import lesson, safe_text
 from pages.kit.controls.sidebar_values import SidebarChoice
 from pages.kit.figures import charts, colours
@@ -111,17 +111,20 @@ def draw_one_topic(runs: Runs) -> None:
         bars,
     )
     if st.toggle("Documents most typical of this topic", key="topics.typical"):
-        st.warning(
-            "Documents are private data. This list is only for the people who hold them; it is not"
-            " released."
-        )
-        typical_rows = [
-            (document.row + 1, document.title, document.share)
-            for document in typical(runs["main"], part)
-        ]
-        safe_text.table(
-            typical_rows, ["document", "begins with", "share of this topic"]
-        )
+        _draw_typical(runs["main"], part)
+
+
+def _draw_typical(run: Run, topic: int) -> None:
+    """Draw the documents in which a topic is strongest."""
+    st.warning(
+        "Documents are private data. This list is only for the people who hold them; it is not"
+        " released."
+    )
+    rows = [
+        (document.row + 1, document.title, document.share)
+        for document in typical(run, topic)
+    ]
+    safe_text.table(rows, ["document", "begins with", "share of this topic"])
 
 
 def draw_below(_: SidebarChoice, runs: Runs) -> None:
