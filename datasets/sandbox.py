@@ -182,13 +182,13 @@ def _run(
             stdin=question,
             stdout=answer,
             stderr=errors,
-            env=_environment() | ONE_THREAD | ({"TMPDIR": place} if place else {}),
+            env=child_environment() | ONE_THREAD | ({"TMPDIR": place} if place else {}),
             start_new_session=True,
         )
         try:
             code = _exit_code(process, seconds and PATIENCE * seconds, watch)
         finally:
-            _end(process)
+            end_process(process)
         return code, _beginning(answer), _beginning(errors)
 
 
@@ -204,7 +204,7 @@ def _exit_code(
     return TOO_SLOW
 
 
-def _end(process: subprocess.Popen[bytes]) -> None:
+def end_process(process: subprocess.Popen[bytes]) -> None:
     """End a child and all processes of its group."""
     with contextlib.suppress(ProcessLookupError):
         if hasattr(os, "killpg"):
@@ -219,7 +219,7 @@ def _beginning(file: BinaryIO) -> bytes:
     return file.read(LONGEST_ANSWER + 1)
 
 
-def _environment() -> dict[str, str]:
+def child_environment() -> dict[str, str]:
     """The few variables that a reader needs; the child gets no secrets of the server."""
     kept = ("PATH", "TMPDIR", "LANG", "SYSTEMROOT")
     return {name: os.environ[name] for name in kept if name in os.environ}

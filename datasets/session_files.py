@@ -245,7 +245,9 @@ def read(
             watch=watch,
         )
         written = upload_reading.WRITTEN_AS_JSON.validate_python(answer)
-        kept_file = _keep(arrays, _origin(written.fingerprint, owner), limits.memory)
+        kept_file = keep_file(
+            arrays, _origin(written.fingerprint, owner), limits.memory
+        )
     in_order = {fact: facts[fact] for fact in FACTS if fact in facts}
     (kept_file.parent / COMMAND).write_text(join(name, in_order), "utf-8")
     return Upload(_entry(kept_file, name, written.shape), written.report)
@@ -277,7 +279,7 @@ def _origin(fingerprint: str, owner: str) -> str:
     return fingerprint
 
 
-def _keep(arrays: Path, origin: str, most: int) -> Path:
+def keep_file(arrays: Path, origin: str, most: int) -> Path:
     """Move arrays and the fingerprint of their origin to a new folder; returns their new file.
 
     The arrays may unpack to at most `most` bytes. Raises BadInput if a child that was taken over
@@ -332,7 +334,7 @@ def with_item_table(
             limits=limits,
             watch=watch,
         )
-        kept_file = _keep(arrays, origin, limits.memory)
+        kept_file = keep_file(arrays, origin, limits.memory)
     own_name, declared = split(command_path(entry.id))
     address = join(own_name, declared | {ITEM_TABLE: name})
     (kept_file.parent / COMMAND).write_text(address, "utf-8")

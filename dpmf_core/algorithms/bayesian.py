@@ -167,7 +167,7 @@ class _Draw:
     noise_precision: float
 
 
-class _Side:
+class GibbsSide:
     """The rows of users or of items, (n, r + 1), their offset last, and their prior.
 
     Given the rows U, features F and the prior's precision P of a row, the links B are matrix
@@ -243,8 +243,8 @@ class _Chain:
         counts = np.log1p(data.user_counts)
         self.mean_log_count = float(counts.mean())
         users = user_features(data, self.loadings, self.mean_log_count)
-        self.users = _Side(users, r, rng)
-        self.items = _Side(_item_features(data, vectors), r, rng)
+        self.users = GibbsSide(users, r, rng)
+        self.items = GibbsSide(_item_features(data, vectors), r, rng)
         self.noise_precision = 1.0
 
     def sweep(self) -> _Draw:

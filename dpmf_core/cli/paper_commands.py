@@ -22,7 +22,7 @@ def papers(context: click.Context, as_json: bool) -> None:
     """List the claims of the source papers and their verdicts. `papers run ID` measures one."""
     if context.invoked_subcommand is not None:
         return
-    rows = [_row(claim) for claim in CLAIMS.values()]
+    rows = [claim_row(claim) for claim in CLAIMS.values()]
     columns = ("id", "source", "title", "verdict", "data", "figure")
     body = [[row[column] for column in columns] for row in rows]
     table = output.table(
@@ -34,7 +34,7 @@ def papers(context: click.Context, as_json: bool) -> None:
     output.show(as_json, rows, words)
 
 
-def _row(claim: Claim) -> dict[str, Any]:
+def claim_row(claim: Claim) -> dict[str, Any]:
     """A claim as a row of the list: the data and obstacles of its last run, if there was one."""
     last = recorded_results.last(claim)
     stands_in = claim.stands_in()

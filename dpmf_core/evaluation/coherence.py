@@ -75,7 +75,7 @@ def word_vectors(samples: Samples) -> WordTable:
             with np.load(path, allow_pickle=False) as archive:
                 word_table = tuple(archive["words"].tolist()), archive["vectors"]
         if word_table is None:
-            word_table = _learn_vectors(samples)
+            word_table = learn_vectors(samples)
         if samples.public and not path.is_file():
             _keep(word_table, path)
         forget()
@@ -96,11 +96,11 @@ def forget() -> None:
     _LAST.clear()
 
 
-def _learn_vectors(samples: Samples) -> WordTable:
+def learn_vectors(samples: Samples) -> WordTable:
     """Words, the most frequent first, and unit vectors by skip-gram; rare words are left out."""
     from dpmf_core.kernels import skip_gram  # compiled code is loaded when first needed
 
-    sentences = list(_sentences(samples))
+    sentences = list(sentences_of(samples))
     counts = Counter(itertools.chain.from_iterable(sentences))
     rare = max(1, min(5, len(sentences) // 1000))
     words = sorted(
@@ -122,7 +122,7 @@ def _learn_vectors(samples: Samples) -> WordTable:
     )
 
 
-def _sentences(samples: Samples) -> Iterator[list[str]]:
+def sentences_of(samples: Samples) -> Iterator[list[str]]:
     """Documents in order: all, or as many as hold `TOKENS` words, drawn by a hash.
 
     They are drawn because corpora often come sorted by class.

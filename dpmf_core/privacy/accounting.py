@@ -104,7 +104,14 @@ def _range(ledger: Ledger, relation: Relation) -> float:
 
 
 @functools.lru_cache(64)
-def _pld(ledger: Ledger, relation: Relation) -> Any:
+def loss_distribution(ledger: Ledger, relation: Relation) -> Any:
+    """The privacy loss of all releases together, composed numerically.
+
+    Raises
+    ------
+    UnsupportedEvent
+        If too many releases have noise that is not Gaussian.
+    """
     releases = sum(count for leaf, count in ledger if not isinstance(leaf, Gaussian))
     if releases > MOST_LAPLACE:
         raise UnsupportedEvent(
@@ -260,7 +267,9 @@ def epsilon(
             return alone
     pld_epsilon = math.inf
     if _range(ledger, relation) <= MOST_LOSS:
-        pld_epsilon = float(_pld(ledger, relation).get_epsilon_for_delta(delta))
+        pld_epsilon = float(
+            loss_distribution(ledger, relation).get_epsilon_for_delta(delta)
+        )
     return min(
         pld_epsilon, _pure_epsilon(ledger, relation), rdp_tight(event, delta, relation)
     )
@@ -286,7 +295,9 @@ def delta(
             return alone
     if _range(ledger, relation) > MOST_LOSS:
         return 1.0
-    return min(1.0, float(_pld(ledger, relation).get_delta_for_epsilon(epsilon)))
+    return min(
+        1.0, float(loss_distribution(ledger, relation).get_delta_for_epsilon(epsilon))
+    )
 
 
 def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:

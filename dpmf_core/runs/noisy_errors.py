@@ -108,7 +108,7 @@ def noisy_score(run: Run, noise: Noise) -> Score:
 
 
 @dataclass(frozen=True)
-class _SplitParts(Sequence[Block]):
+class SplitParts(Sequence[Block]):
     """Partitions of ratings, each with its training and held-out ratings.
 
     Reading one raises OutsideDomain on rows that no proof covers.
@@ -132,7 +132,7 @@ def people_of(run: Run) -> Blocks:
     """The training ratings and the held-out ratings of all users."""
     if isinstance(data := data_of(run), PartitionedRatings):
         seed = seeds(run.spec.seed).split
-        return Blocks(data.shape, _SplitParts(data, run.spec.split, seed))
+        return Blocks(data.shape, SplitParts(data, run.spec.split, seed))
     parts = split_of(run)
     return in_memory(_tables(parts))
 

@@ -82,7 +82,7 @@ ALL_OF_A_CLASS = ("seats", "published", "opened", "rooms")  # tables
 @contextlib.contextmanager
 def database() -> Iterator[sqlite3.Connection]:
     """Open the records within one write transaction. Raises BadInput if they cannot be opened."""
-    with open_file(data_folder() / FILE, _prepare, _refusal, PATIENCE) as db:
+    with open_file(data_folder() / FILE, prepare, _refusal, PATIENCE) as db:
         yield db
 
 
@@ -93,7 +93,7 @@ def _refusal(reason: str) -> str:
     )
 
 
-def _prepare(db: sqlite3.Connection) -> None:
+def prepare(db: sqlite3.Connection) -> None:
     """Create missing tables."""
     if layout(db, Path(FILE), SCHEMA) == SCHEMA:
         return

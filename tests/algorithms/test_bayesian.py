@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dpmf_core.algorithms.als import ALS
-from dpmf_core.algorithms.bayesian import BMF, _Side, user_features
+from dpmf_core.algorithms.bayesian import BMF, GibbsSide, user_features
 from dpmf_core.data.ratings import Ratings
 from tests.support.algebra import predict, streams
 
@@ -57,7 +57,7 @@ def test_the_mean_and_precision_of_rows_have_their_closed_form():
     # without features U has a normal-Wishart posterior
     rng = np.random.default_rng(1)
     U = rng.normal(size=(60, 3)) @ np.diag([1.0, 2.0, 0.5]) + [0.5, 0, -1]
-    side = _Side(np.ones((60, 1)), 2, streams(2, sampling=0))
+    side = GibbsSide(np.ones((60, 1)), 2, streams(2, sampling=0))
     side.rows = U.astype(np.float32)
     precisions = []
     means = []

@@ -119,7 +119,7 @@ class TestTheChild:
 
     def test_it_has_no_secrets(self, monkeypatch):
         monkeypatch.setenv("DPMF_SECRET", "x")
-        assert "DPMF_SECRET" not in sandbox._environment()
+        assert "DPMF_SECRET" not in sandbox.child_environment()
 
     @pytest.mark.parametrize(
         ("code", "words"),

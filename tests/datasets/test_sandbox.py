@@ -263,7 +263,7 @@ class TestItsEnd:
             start_new_session=True,
         )
         grandchild = psutil.Process(int(process.stdout.readline()))
-        sandbox._end(process)
+        sandbox.end_process(process)
         process.stdout.close()
         gone, alive = psutil.wait_procs([grandchild], WAIT)
         assert gone
@@ -308,15 +308,15 @@ class TestWhatItLeaves:
     def test_arrays_that_unpack_to_more_than_the_child_may_hold_are_refused(self, file):
         size = npz_folder.unpacked_size(file)
         with pytest.raises(BadInput, match="not read"):
-            session_files._keep(file, "0" * 64, size - 1)
-        assert session_files._keep(file, "0" * 64, size).is_file()
+            session_files.keep_file(file, "0" * 64, size - 1)
+        assert session_files.keep_file(file, "0" * 64, size).is_file()
 
     def test_a_link_to_a_file_of_others_is_not_taken(self, file, tmp_path):
         for make in (os.symlink, os.link):
             link = tmp_path / make.__name__
             make(file, link)
             with pytest.raises(BadInput):
-                session_files._keep(link, "0" * 64, 1 << 30)
+                session_files.keep_file(link, "0" * 64, 1 << 30)
 
     def test_only_arrays_stay(self, file):
         names = {path.name for path in file.parent.iterdir()}

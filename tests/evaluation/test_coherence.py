@@ -6,7 +6,7 @@ import zlib
 import numpy as np
 import pytest
 
-from dpmf_core.evaluation.coherence import _learn_vectors, _sentences, coherence
+from dpmf_core.evaluation.coherence import coherence, learn_vectors, sentences_of
 from dpmf_datasets.readers.text import documents
 
 SUBJECTS = [
@@ -29,7 +29,7 @@ def corpus(public=True):
 def of_gensim(samples, seed=1):
     models = pytest.importorskip("gensim.models", reason="gensim is not installed")
     model = models.Word2Vec(
-        list(_sentences(samples)),
+        list(sentences_of(samples)),
         vector_size=100,
         window=10,
         min_count=1,
@@ -43,10 +43,10 @@ def of_gensim(samples, seed=1):
 
 
 def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vectors():
-    words, vectors = _learn_vectors(corpus())
+    words, vectors = learn_vectors(corpus())
     lengths = np.linalg.norm(vectors, axis=1)
     assert np.allclose(lengths, 1, atol=1e-5)
-    again = _learn_vectors(corpus(public=False))
+    again = learn_vectors(corpus(public=False))
     assert again[0] == words
     assert np.array_equal(again[1], vectors)
     mixture = [[subject[place] for subject in SUBJECTS for place in (0, 1)]]
@@ -61,7 +61,7 @@ def test_words_of_one_subject_lie_near_each_other_and_equal_texts_give_equal_vec
 
 @pytest.mark.slow
 def test_cosines_are_gensims_as_nearly_as_two_seeds_of_gensim():
-    words, vectors = _learn_vectors(corpus())
+    words, vectors = learn_vectors(corpus())
     pairs = itertools.combinations(sorted(words), 2)
     pairs = list(pairs)
 

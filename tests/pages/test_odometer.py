@@ -321,4 +321,4 @@ def test_the_same_file_after_a_reload_says_which_totals_are_held():
 
 
 def test_imported_data_keep_their_account(mine):
-    assert "also after a reload" in account_summary._held_words("/data/imported", 0.0)
+    assert "also after a reload" in account_summary.held_words("/data/imported", 0.0)

@@ -5,7 +5,7 @@ import re
 
 import pytest
 
-from dpmf_core.cli.paper_commands import _row
+from dpmf_core.cli.paper_commands import claim_row
 from dpmf_core.data.catalogue import catalogue
 from dpmf_core.papers import recorded_results, registry
 from dpmf_core.papers.compared_figures import Less, MeasuredFigure
@@ -90,13 +90,13 @@ def test_a_damaged_result_is_ignored(own_folder):
 
 def test_the_list_has_the_data_and_the_obstacle_of_the_run_that_was_judged(own_folder):
     """Not those of the data sets that are here today."""
-    today = _row(SMALL)
+    today = claim_row(SMALL)
     assert today["data"] == "the source's"
     assert today["obstacle"] == ""
     other = "Other films stand in for the source's."
     judged = recorded_results.result(SMALL, summaries_of(0.8))
     recorded_results.save(judged.model_copy(update={"stands_in": other}))
-    row = _row(SMALL)
+    row = claim_row(SMALL)
     assert row["data"] == "other"
     assert row["obstacle"] == other
     assert row["verdict"].startswith(str(Outcome.CANNOT_BE_JUDGED).lower())

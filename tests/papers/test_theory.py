@@ -169,7 +169,7 @@ def test_errors_are_those_of_the_dense_matrix(monkeypatch):
     offsets = np.zeros(40, np.float32)
     model = Recommender((-1.0, 1.0), 0.0, offsets, V, None)
     U = M @ V / float((V**2).sum())
-    distance, largest = theorem_2._errors_of(model, t)
+    distance, largest = theorem_2.errors_of(model, t)
     error = M - U @ V.T
     expected = np.linalg.norm(error) / np.linalg.norm(M)
     assert distance == pytest.approx(expected, rel=1e-5)

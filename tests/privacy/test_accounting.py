@@ -171,7 +171,7 @@ def test_rdp_tight_is_the_library_s_conversion(event, delta):
 @pytest.mark.parametrize("z", [0.4, 2.0, 30.0])
 def test_one_laplace_release_in_closed_form(z):
     """Against the library's numerical distribution, and delta by integrating the densities."""
-    numerical = rules._pld(normal_form(Laplace(z)), ADD)
+    numerical = rules.loss_distribution(normal_form(Laplace(z)), ADD)
     for delta in (1e-6, 1e-3):
         assert rules.epsilon(Laplace(z), delta) == pytest.approx(
             max(0.0, numerical.get_epsilon_for_delta(delta)), rel=1e-3

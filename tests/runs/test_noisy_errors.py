@@ -18,7 +18,7 @@ from dpmf_core.privacy.gaussian import gaussian_epsilon, gaussian_mu
 from dpmf_core.runs.data_access import split_of
 from dpmf_core.runs.execution import run
 from dpmf_core.runs.noisy_errors import (
-    _SplitParts,
+    SplitParts,
     charge,
     noisy_score,
     refusal,
@@ -241,8 +241,8 @@ def test_held_out_ratings_outside_the_domain_are_refused(tmp_path):
 
     (tmp_path / "parts").mkdir()
     ratings = in_files(replace(world(), public=False), 2, tmp_path / "parts")
-    blocks = _SplitParts(ratings, SplitSpec(), 0)
+    blocks = SplitParts(ratings, SplitSpec(), 0)
     assert blocks[0].n_units == ratings.n_users
     broken = ratings.with_change(beyond_bounds)
     with pytest.raises(OutsideDomain):
-        _SplitParts(broken, SplitSpec(), 0)[0]
+        SplitParts(broken, SplitSpec(), 0)[0]

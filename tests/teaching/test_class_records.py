@@ -250,14 +250,14 @@ def test_operators_see_owner_answers_and_last_change_and_clear_a_class(now):
 
 def full(monkeypatch):
     """SQLite finds the disk full with the next page that it needs."""
-    prepare = class_records._prepare
+    prepare = class_records.prepare
 
     def prepare_on_a_full_disk(db):
         prepare(db)
         (pages,) = db.execute("PRAGMA page_count").fetchone()
         db.execute(f"PRAGMA max_page_count = {pages}")
 
-    monkeypatch.setattr(class_records, "_prepare", prepare_on_a_full_disk)
+    monkeypatch.setattr(class_records, "prepare", prepare_on_a_full_disk)
 
 
 def damaged(monkeypatch):

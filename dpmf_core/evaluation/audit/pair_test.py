@@ -53,11 +53,11 @@ def mu_at_least(total: int, pairs: int, error: float) -> float:
     # low is ruled out, high is not
     low = 0
     high = STEPS
-    if not _ruled_out(total, pairs, 0, error):
+    if not ruled_out(total, pairs, 0, error):
         return 0.0
     while high - low > 1:
         middle = (low + high) // 2
-        if _ruled_out(total, pairs, middle, error):
+        if ruled_out(total, pairs, middle, error):
             low = middle
         else:
             high = middle
@@ -72,8 +72,9 @@ def _weights(pairs: int) -> Array:
     return np.repeat(np.arange(CLASSES, 0, -1), _sizes(pairs))
 
 
-def _ruled_out(total: int, pairs: int, place: int, error: float) -> bool:
-    count = int(_reaching(pairs, place)[total])
+def ruled_out(total: int, pairs: int, place: int, error: float) -> bool:
+    """Whether the ideal attack at mu = place STEP reaches `total` too rarely, at this error."""
+    count = int(reaching(pairs, place)[total])
     if count >= DRAWS:
         limit = 1.0
     else:
@@ -105,7 +106,7 @@ def _at_ends(pairs: int, place: Array, column: Array) -> Array:
 
 
 @functools.lru_cache(256)
-def _reaching(pairs: int, place: int) -> Array:
+def reaching(pairs: int, place: int) -> Array:
     """The number of simulated sums of the ideal attack at mu = place STEP that reach each total.
 
     `above(u)` is the probability that Z is positive and |Z| among its largest u. The surest m_1,

@@ -126,10 +126,11 @@ def errors(n_users: int, seed: int) -> tuple[tuple[float, float], ...]:
     )
     curator = curator_for(algorithm, data, noise)
     fit = algorithm.fit(curator, Streams(np.random.default_rng(seed), seed))
-    return tuple(_errors_of(model, signs(2 * seed + 1, ITEMS)) for model in fit)
+    return tuple(errors_of(model, signs(2 * seed + 1, ITEMS)) for model in fit)
 
 
-def _errors_of(model: Recommender, t: Array) -> tuple[float, float]:
+def errors_of(model: Recommender, t: Array) -> tuple[float, float]:
+    """Err(V*, V) and the largest error of an entry, for the true signs t (m,) of the items."""
     V = model.item_factors[:, 0].astype(float)
     V /= np.linalg.norm(V)
     inner = float(V @ t) / math.sqrt(ITEMS)

@@ -383,7 +383,7 @@ class PrivateSelection(Frozen):
             if stopped():
                 raise Cancelled
             trial = run(self._place(rng, data.shape), stopped=stopped, paid=permit)
-            _require_gaussian(trial)
+            require_gaussian(trial)
             noise = permit.noise(score_event(self.score_noise), scoring.spawn(1)[0])
             score = noisy_score(trial, noise)
             if best is None or score.error.value < best[0].error.value:
@@ -518,7 +518,7 @@ class SelectionResult:
         }
 
 
-def _require_gaussian(trial: Run) -> None:
+def require_gaussian(trial: Run) -> None:
     """Raise BadInput unless a trial has only Gaussian releases: the theorem covers no others."""
     if any(row.mechanism != Gaussian.mechanism for row in trial.record.ledger):
         raise BadInput(

@@ -94,7 +94,7 @@ def panel(
                 st.write(linked(decision_about(entry.id, ()).certainty.words()))
             _draw_account(account, account.total)
             st.caption(linked(PROMISE if account.budget else NO_PROMISE))
-            st.caption(f"{_held_words(entry.id, held_before)} {NOT_COVERED}")
+            st.caption(f"{held_words(entry.id, held_before)} {NOT_COVERED}")
             _budget(account, where, entry.shape().n_units)
 
     drawing.repeat(draw, LOOK if ran or awaits else None)
@@ -130,7 +130,7 @@ def _left_words(account: Account, budget: AccountBudget) -> str:
     return f"Left: Gaussian releases of ε = {text} at δ = {delta_text(budget.delta)}."
 
 
-def _held_words(data_id: str, held_before: float) -> str:
+def held_words(data_id: str, held_before: float) -> str:
     """Which totals this account holds, and which it does not."""
     if not is_own(data_id):
         return "This account is kept with the data, also after a reload."

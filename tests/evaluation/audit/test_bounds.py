@@ -92,7 +92,7 @@ def test_the_ideal_attacks_law_is_that_of_sorted_normals(pairs, mu):
     order = np.argsort(-np.abs(z), axis=1)
     is_right = np.take_along_axis(z, order, axis=1) > 0
     sums = (is_right * weights).sum(axis=1)
-    reaching = pair_test._reaching(pairs, round(mu / pair_test.STEP))
+    reaching = pair_test.reaching(pairs, round(mu / pair_test.STEP))
     assert reaching[0] == pair_test.DRAWS
     chances = -np.diff(reaching, append=0) / pair_test.DRAWS
     totals = np.arange(len(chances))
@@ -145,7 +145,7 @@ def ruled_out(scores, error):
                 bisect_left(
                     totals,
                     True,
-                    key=lambda total: pair_test._ruled_out(total, pairs, TRUTH, error),
+                    key=lambda total: pair_test.ruled_out(total, pairs, TRUTH, error),
                 ) :
             ]
         ),

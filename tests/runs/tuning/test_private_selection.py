@@ -166,13 +166,13 @@ def measured_run(algorithm, **parameters):
 
 def test_releases_without_a_gaussian_curve_are_refused():
     with pytest.raises(BadInput):
-        private_selection._require_gaussian(
+        private_selection.require_gaussian(
             measured_run("sgld", reading="posterior-sample")
         )
     with pytest.raises(BadInput):
-        private_selection._require_gaussian(measured_run("input-perturbation"))
-    private_selection._require_gaussian(measured_run("dpals"))
-    private_selection._require_gaussian(measured_run("spectral"))
+        private_selection.require_gaussian(measured_run("input-perturbation"))
+    private_selection.require_gaussian(measured_run("dpals"))
+    private_selection.require_gaussian(measured_run("spectral"))
 
 
 @pytest.mark.parametrize(
