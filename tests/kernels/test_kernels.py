@@ -337,8 +337,8 @@ def test_compiled_kernels_are_kept_on_disk():
 
 
 CALL = (
-    "from dpmf_core.kernels import rows; rows.shuffled_range(3, 1);"
-    "stats = rows._shuffled_range.stats;"
+    "from dpmf_core.kernels import rating_loops; rating_loops.shuffled_range(3, 1);"
+    "stats = rating_loops._shuffled_range.stats;"
     "print(len(stats.cache_hits), sum(stats.cache_misses.values()))"
 )
 
