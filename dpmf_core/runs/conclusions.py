@@ -4,7 +4,7 @@ All are plain text.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 
 from dpmf_core.privacy.formatting import budget_text
@@ -359,7 +359,7 @@ class ReferenceLine:
 
 
 def reference_lines(
-    judgement: Judgement, one: Measured | None = None
+    judgement: Judgement, one: Measured | None = None, *, of_shares: bool = False
 ) -> list[ReferenceLine]:
     """A method without noise, the best known one without privacy, and the floor.
 
@@ -369,13 +369,20 @@ def reference_lines(
         The measured methods.
     one
         The figures of the method. Without them its line is left out.
+    of_shares
+        Whether the lines are on the scale of shares. There are none where sharing is worth nothing
+        measurable.
     """
+    if of_shares and not judgement.is_sharing_worth:
+        return []
     text = judgement.metric.text
     lines = list[ReferenceLine]()
     own = None if one is None else judgement.without_noise(one)
     if own is not None and one is not None:
-        label = f"{one.title} without noise {text(own.median)}"
-        lines.append(ReferenceLine(Reference.WITHOUT_NOISE, own.median, label))
+        value = judgement.share(own) if of_shares else own.median
+        if value is not None:
+            label = f"{one.title} without noise {text(own.median)}"
+            lines.append(ReferenceLine(Reference.WITHOUT_NOISE, value, label))
     if judgement.best_known is not None:
         median = judgement.best_known.median
         best = judgement.best_known.label
@@ -383,28 +390,11 @@ def reference_lines(
         if judgement.has_best_known:
             name = f"best known, {best}"
         label = f"{name}: {text(median)}"
-        lines.append(ReferenceLine(Reference.BEST_KNOWN, median, label))
+        value = 1.0 if of_shares else median
+        lines.append(ReferenceLine(Reference.BEST_KNOWN, value, label))
     if judgement.floor is not None:
         median = judgement.floor.median
         label = f"{floor_words(judgement)} {text(median)}"
-        lines.append(ReferenceLine(Reference.FLOOR, median, label))
+        value = 0.0 if of_shares else median
+        lines.append(ReferenceLine(Reference.FLOOR, value, label))
     return lines
-
-
-def share_lines(
-    judgement: Judgement, one: Measured | None = None
-) -> list[ReferenceLine]:
-    """The same lines on the scale of shares; empty where sharing is worth nothing measurable."""
-    if not judgement.is_sharing_worth:
-        return []
-    shares = {Reference.BEST_KNOWN: 1.0, Reference.FLOOR: 0.0}
-    own = None if one is None else judgement.without_noise(one)
-    share = None if own is None else judgement.share(own)
-    if share is not None:
-        shares[Reference.WITHOUT_NOISE] = share
-    lines = reference_lines(judgement, one)
-    return [
-        replace(line, value=shares[line.reference])
-        for line in lines
-        if line.reference in shares
-    ]

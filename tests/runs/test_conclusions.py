@@ -347,6 +347,21 @@ def test_figures_have_lines_of_the_method_without_noise_the_best_known_and_the_f
     assert len(conclusions.reference_lines(judgement)) == 2
 
 
+def test_lines_of_shares_have_the_same_names_and_there_are_none_where_sharing_is_worth_nothing():
+    figures = {
+        ("spectral", 2.0): (0.9,),
+        ("spectral without noise", None): (0.75,),
+    }
+    judgement = judged(figures)
+    own = of_spectral(judgement)
+    of_metric = conclusions.reference_lines(judgement, own)
+    of_shares = conclusions.reference_lines(judgement, own, of_shares=True)
+    assert [one.label for one in of_shares] == [one.label for one in of_metric]
+    assert [one.value for one in of_shares] == [pytest.approx(1.25), 1.0, 0.0]
+    judgement = judged({**figures, ("bmf", None): (0.999,)})
+    assert not conclusions.reference_lines(judgement, own, of_shares=True)
+
+
 def test_a_share_that_rounds_to_nothing_has_no_sign():
     assert conclusions.share_text(-0.004) == "0%"
     assert conclusions.share_text(-0.006) == "-1%"

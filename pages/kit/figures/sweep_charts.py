@@ -15,7 +15,6 @@ from dpmf_core.runs.conclusions import (
     Reference,
     ReferenceLine,
     reference_lines,
-    share_lines,
     share_text,
 )
 from dpmf_core.runs.draws import Judgement
@@ -306,9 +305,8 @@ def add_ends(
         Whether the figure shows shares.
     """
     is_up = of_shares or bool(judgement.metric.larger_is_better)
-    lines_of = share_lines if of_shares else reference_lines
     colour = colours.of(one.algorithm) if one else ""
-    for line in lines_of(judgement, one):
+    for line in reference_lines(judgement, one, of_shares=of_shares):
         is_floor = line.reference is Reference.FLOOR
         reference_line(fig, line, colour, above=is_up != is_floor)
     if of_shares:

@@ -142,14 +142,14 @@ def _chart_of_shares(finding: PublicFinding) -> str:
     Where sharing is worth nothing measurable it is the error.
     """
     answer = finding.answer
-    judgement = finding.answer.judgement
+    judgement = answer.judgement
+    of_shares = judgement.is_sharing_worth
     ends = (answer.question.epsilons[0], answer.question.epsilons[-1])
     best = answer.best
-    references = conclusions.reference_lines(judgement, best)
+    references = conclusions.reference_lines(judgement, best, of_shares=of_shares)
     text: Callable[[float], str] = answer.metric.text
     what = answer.metric.title
-    if judgement.is_sharing_worth:
-        references = conclusions.share_lines(judgement, best)
+    if of_shares:
         text = share_text
         what = "Share kept"
     names = _line_names(judgement)
@@ -158,7 +158,7 @@ def _chart_of_shares(finding: PublicFinding) -> str:
         for line in references
     }
     for one in judgement.ranked:
-        if judgement.is_sharing_worth:
+        if of_shares:
             height = judgement.share(one)
         else:
             height = one.median
