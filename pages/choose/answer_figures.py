@@ -6,7 +6,6 @@ import pandas as pd
 import plotly.graph_objects as go
 import streamlit as st
 
-from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer
@@ -43,8 +42,6 @@ def front(answer: Answer, *, of_shares: bool) -> go.Figure:
         lines = [judgement.shares_along(line) for line in lines]
         hover = "%{y:.0%}"
     fig = _figure_by_epsilon(title, answer.question.epsilons)
-    if of_shares:
-        fig.update_yaxes(tickformat=".0%")
     for line in lines:
         _draw_line(fig, line, best, hover)
     sweep_charts.add_ends(fig, judgement, best, of_shares=of_shares)
@@ -53,12 +50,12 @@ def front(answer: Answer, *, of_shares: bool) -> go.Figure:
 
 def _figure_by_epsilon(title: str, epsilons: Sequence[float]) -> go.Figure:
     """An empty figure against epsilon, with the title of its other axis."""
-    x_axis = {
-        "type": "log",
-        "tickvals": list(epsilons),
-        "ticktext": [budget_text(epsilon) for epsilon in epsilons],
-    }
-    return charts.figure("ε, total (log scale)", title, 400, xaxis=x_axis)
+    return charts.figure(
+        "ε, total (log scale)",
+        title,
+        400,
+        xaxis=charts.log_axis(epsilons),
+    )
 
 
 def _draw_line(

@@ -100,8 +100,7 @@ def curves(
         line=line,
     )
     for name, ticks in (("xaxis", list(medians)), ("yaxis", TICKS)):
-        texts = [f"{at:,g}" for at in ticks]
-        fig.update_layout({name: {"type": "log", "tickvals": ticks, "ticktext": texts}})
+        fig.update_layout({name: charts.log_axis(ticks)})
     table = pd.DataFrame(
         {
             AXES[axis]: f"{at:g}",

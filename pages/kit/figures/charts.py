@@ -70,6 +70,15 @@ def figure(
     return go.Figure(layout={**common, **axes, **layout})
 
 
+def log_axis(ticks: Sequence[float]) -> dict[str, Any]:
+    """The settings of a logarithmic axis with these ticks, such as values of epsilon."""
+    return {
+        "type": "log",
+        "tickvals": list(ticks),
+        "ticktext": [f"{tick:,g}" for tick in ticks],
+    }
+
+
 def note(
     fig: go.Figure,
     text: str,

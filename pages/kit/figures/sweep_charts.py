@@ -21,7 +21,14 @@ from dpmf_core.runs.draws import Judgement
 from dpmf_core.runs.measurements import Measured, is_reference, is_trivial
 from dpmf_core.runs.record import Run
 from pages.kit.figures import colours
-from pages.kit.figures.charts import LOWEST_SHARE, band, figure, level, reference_line
+from pages.kit.figures.charts import (
+    LOWEST_SHARE,
+    band,
+    figure,
+    level,
+    log_axis,
+    reference_line,
+)
 
 DASHES = ("solid", "dash", "dashdot", "longdash")
 SPAN = 8  # ratio of largest to smallest value from which an axis is logarithmic
@@ -173,7 +180,7 @@ def against(
     if logs:
         fig.update_yaxes(type="log")
     if of_shares:
-        fig.update_yaxes(tickformat=".0%", hoverformat=".0%")
+        fig.update_yaxes(hoverformat=".0%")
     else:
         fig.update_yaxes(hoverformat=".3f")
     if x not in points:
@@ -196,11 +203,7 @@ def _scale_axis(fig: go.Figure, x: str, values: "pd.Series[Any]") -> None:
     is_wide = x in ("epsilon", "users") or values.max() >= SPAN * values.min()
     if values.min() > 0 and is_wide:
         marks = TICKS if x == "epsilon" else sorted(values.unique())
-        fig.update_xaxes(
-            type="log",
-            tickvals=marks,
-            ticktext=[f"{mark:,g}" for mark in marks],
-        )
+        fig.update_xaxes(log_axis(marks))
 
 
 def _lines(fig: go.Figure, points: pd.DataFrame, x: str) -> None:
@@ -297,6 +300,8 @@ def add_ends(
 ) -> None:
     """Draw the best known method without privacy and the floor, and a method without noise.
 
+    An axis of shares is then in percent, and starts at `LOWEST_SHARE` or above.
+
     Parameters
     ----------
     one
@@ -310,7 +315,7 @@ def add_ends(
         is_floor = line.reference is Reference.FLOOR
         reference_line(fig, line, colour, above=is_up != is_floor)
     if of_shares:
-        fig.update_yaxes(autorangeoptions={"clipmin": LOWEST_SHARE})
+        fig.update_yaxes(tickformat=".0%", autorangeoptions={"clipmin": LOWEST_SHARE})
 
 
 def add_published(fig: go.Figure, marks: Sequence[Mark]) -> None:
