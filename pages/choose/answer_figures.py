@@ -140,7 +140,7 @@ def _draw_range(finding: PrivateFinding) -> None:
     )
     fig = range_figure(finding.expected, finding.epsilon)
     if finding.steps_of_method:
-        _draw_steps(fig, finding.steps_of_method)
+        _draw_steps(fig, finding.known_steps)
         caption += (
             " Points are measured on your data, with 95% intervals of the added noise."
         )
@@ -174,16 +174,13 @@ def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
 
 def _draw_steps(fig: go.Figure, steps: Sequence[AnswerStep]) -> None:
     """Draw what measured trainings brought, with the intervals of their noise."""
-    known = sorted(
-        (step for step in steps if not step.fall.is_unknown),
-        key=lambda step: step.epsilon,
-    )
+    by_epsilon = sorted(steps, key=lambda step: step.epsilon)
     fig.add_scatter(
-        x=[step.epsilon for step in known],
-        y=[step.fall.value for step in known],
+        x=[step.epsilon for step in by_epsilon],
+        y=[step.fall.value for step in by_epsilon],
         error_y={
-            "array": [step.fall.high - step.fall.value for step in known],
-            "arrayminus": [step.fall.value - step.fall.low for step in known],
+            "array": [step.fall.high - step.fall.value for step in by_epsilon],
+            "arrayminus": [step.fall.value - step.fall.low for step in by_epsilon],
             "thickness": 2.5,
         },
         name="measured",

@@ -115,11 +115,7 @@ def _chart_of_range(finding: PrivateFinding) -> str:
         "no sharing": [(epsilon, 0.0) for epsilon in spans],
     }
     best: str | None = None
-    measured = sorted(
-        (step.epsilon, step.fall.value)
-        for step in finding.steps_of_method
-        if not step.fall.is_unknown
-    )
+    measured = sorted((step.epsilon, step.fall.value) for step in finding.known_steps)
     if measured:
         best = "measured"
         lines[best] = measured

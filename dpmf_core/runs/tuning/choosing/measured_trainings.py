@@ -231,11 +231,16 @@ def about_rows(expected: UnpaidRange) -> str:
 
 
 def gained_words(steps: Sequence[AnswerStep], unit: str) -> str:
-    """What the last doubling brought, in a sentence; '' before there was one."""
-    known = [step for step in steps if not step.fall.is_unknown]
-    if len(known) < 2:
+    """What the last doubling brought, in a sentence; '' before there was one.
+
+    Parameters
+    ----------
+    steps
+        The steps whose fall is known, in their order.
+    """
+    if len(steps) < 2:
         return ""
-    before, last = known[-2:]
+    before, last = steps[-2:]
     change = _difference(before.fall, last.fall)
     between = f"From ε = {budget_text(before.epsilon)} to {budget_text(last.epsilon)}"
     ends = f"{change.low:z.3f} to {change.high:z.3f}"

@@ -109,6 +109,11 @@ class PrivateFinding(Finding):
         )
 
     @property
+    def known_steps(self) -> list[AnswerStep]:
+        """Those of `steps_of_method` whose fall is known."""
+        return [step for step in self.steps_of_method if not step.fall.is_unknown]
+
+    @property
     def fall(self) -> FallRecord | NoisyError | None:
         """The measured fall of the error with the answer; None before one is released."""
         if self.step is not None:
@@ -231,7 +236,7 @@ class PrivateFinding(Finding):
             parts.append(step.fall.headline)
         elif self.selection is not None and self.selection.paired is not None:
             parts += [self.selection.paired.floor_words, BEST_OF_SEVERAL]
-        parts.append(measured_trainings.gained_words(self.steps_of_method, self._unit))
+        parts.append(measured_trainings.gained_words(self.known_steps, self._unit))
         if self.is_expected and not self.contradiction:
             parts.append(measured_trainings.agreement(self.expected, self.epsilon))
         if step is not None:
