@@ -154,14 +154,14 @@ def range_figure(expected: UnpaidRange, epsilon: float) -> go.Figure:
     epsilons = list(expected.epsilons)
     fig = _figure_by_epsilon(wording.range_label(expected), epsilons)
     colour = colours.of(expected.method)
-    spans = [expected.gain(one) for one in epsilons]
-    lows = [span.low for span in spans]
-    charts.band(fig, epsilons, lows, [span.high for span in spans], colour)
-    worlds = zip(*(expected.gains(one) for one in epsilons), strict=True)
-    for number, gains in enumerate(worlds, 1):
+    gains = [expected.gains(one) for one in epsilons]  # of every world
+    lows = [min(at_epsilon) for at_epsilon in gains]
+    highs = [max(at_epsilon) for at_epsilon in gains]
+    charts.band(fig, epsilons, lows, highs, colour)
+    for number, of_world in enumerate(zip(*gains, strict=True), 1):
         fig.add_scatter(
             x=epsilons,
-            y=gains,
+            y=of_world,
             name=f"world {number}",
             mode="lines",
             line={"color": colour, "width": 1},
