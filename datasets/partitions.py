@@ -17,11 +17,11 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
 
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.extras import extra
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.paths import data_folder
 from dpmf_core.data.catalogue import Entry
 from dpmf_core.data.item_features import ItemFeatures
@@ -35,7 +35,7 @@ NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 ADDRESS = re.compile(r"[a-z][a-z0-9]*(::[a-z][a-z0-9]*)*://", re.I)
 
 
-class Manifest(BaseModel):
+class Manifest(Frozen):
     """The facts about a set before any partition is read.
 
     The other facts are those of `Ratings`. The item table is stored as names of columns and values
@@ -46,8 +46,6 @@ class Manifest(BaseModel):
     parts : tuple of str
         The sha256 of each file.
     """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
 
     name: str
     n_users: int

@@ -8,10 +8,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import ConfigDict
 
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.curator import Statistic
 from dpmf_core.data.ratings import Ratings, Shape
 from dpmf_core.privacy import NOT_PRIVATE, NOTHING, Budget, Event, Guarantee
@@ -326,7 +327,7 @@ def user_means(ratings: Ratings, values: Array, damping: float = 0.0) -> Array:
     return np.asarray(sums / np.maximum(counts, 1e-9), np.float32)
 
 
-class Algorithm(BaseModel):
+class Algorithm(Frozen):
     """Frozen parameters of one algorithm; subclasses add fields and `fit`.
 
     Attributes
@@ -359,11 +360,7 @@ class Algorithm(BaseModel):
         Whether its releases have noise; False for what `without_noise` returns.
     """
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(allow_inf_nan=False)
 
     id: ClassVar[str]
     title: ClassVar[str]

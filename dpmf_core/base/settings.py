@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import (
-    BaseModel,
     BeforeValidator,
     ConfigDict,
     Field,
@@ -25,6 +24,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import ErrorDetails
 
 from dpmf_core.base.errors import BadInput, closest
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.paths import data_folder
 from dpmf_core.base.program import program
 
@@ -84,14 +84,10 @@ CLASS: dict[str, Any] = {
 PROFILES: dict[str, dict[str, Any]] = {"local": {}, "class": CLASS}
 
 
-class Settings(BaseModel):
+class Settings(Frozen):
     """Every setting, with the values of the `local` profile as defaults, and its description."""
 
-    model_config = ConfigDict(
-        extra="forbid",
-        frozen=True,
-        use_attribute_docstrings=True,
-    )
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     profile: Literal["local", "class"] = "local"
     """defaults for all other settings: local (one person, one machine) or class"""

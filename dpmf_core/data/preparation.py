@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.samples import (
     VOCABULARY_IS_PUBLIC,
@@ -21,15 +22,10 @@ from dpmf_core.data.samples import (
 )
 
 
-class Preparation(BaseModel):
+class Preparation(Frozen):
     """The preparation of samples before they are factorised."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        use_attribute_docstrings=True,
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
     most_samples: int | None = Field(None, ge=2)
     """samples: keep this many rows, chosen by a hash"""

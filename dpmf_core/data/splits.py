@@ -7,10 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field, model_serializer
+from pydantic import ConfigDict, Field, model_serializer
 
 from dpmf_core.base.arrays import Array, Doubles
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.hashing import keyed_uniform
 from dpmf_core.data.ratings import Ratings, rank_within_user
 
@@ -50,7 +51,7 @@ def moments(ratings: Ratings, seed: int) -> Doubles:
         rank = np.empty(len(ratings))
         rank[earliest_first] = np.arange(len(ratings))
         return rank / len(ratings)
-    count = np.diff(ratings.by_user)[ratings.users]
+    count = ratings.user_counts[ratings.users]
     rank_in_row = rank_within_user(ratings, ratings.order.astype(np.float64))
     return np.asarray((rank_in_row + key) / np.maximum(count, 1))
 
@@ -79,15 +80,10 @@ class Split:
     words: str
 
 
-class SplitSpec(BaseModel):
+class SplitSpec(Frozen):
     """The choice of held-out ratings: a function of (seed, user, the user's row)."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        use_attribute_docstrings=True,
-        allow_inf_nan=False,
-    )
+    model_config = ConfigDict(use_attribute_docstrings=True, allow_inf_nan=False)
 
     kind: Literal["random", "per-user", "time", "users", "window", "none"] = Field(
         "random",
@@ -220,7 +216,7 @@ def split(
 
 def _without_rare(parts: Split, ratings: Ratings, least: int) -> Split:
     """Leave out held-out ratings of users and items with fewer than `least` ratings."""
-    is_frequent_user = np.diff(ratings.by_user) >= least
+    is_frequent_user = ratings.user_counts >= least
     is_frequent_item = ratings.item_counts >= least
 
     def frequent(part: Ratings) -> Ratings:
@@ -279,7 +275,7 @@ def _place(ratings: Ratings, kind: str, seed: int, ids: UserNumbers) -> Doubles:
                 " per-user."
             )
         key = -ratings.order.astype(np.float64)  # the latest have the lowest numbers
-    count = np.diff(ratings.by_user)[ratings.users]
+    count = ratings.user_counts[ratings.users]
     return np.asarray((rank_within_user(ratings, key) + 0.5) / count)
 
 
@@ -303,7 +299,7 @@ def _by_users(ratings: Ratings, spec: SplitSpec, seed: int, ids: UserNumbers) ->
     validation_user = ~test_user & (
         draw < spec.test_fraction + spec.validation_fraction
     )
-    count = np.diff(ratings.by_user)[ratings.users]
+    count = ratings.user_counts[ratings.users]
     # another seed, so that this draw is independent of the draw of users
     key = keyed_uniform(seed + 1, keys[ratings.users], ratings.items)
     place = rank_within_user(ratings, key)

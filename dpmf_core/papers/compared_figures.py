@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from pydantic import BaseModel, ConfigDict, TypeAdapter
+from pydantic import Field, TypeAdapter
 
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.papers.clauses import (
     Clause,
     MissingResult,
@@ -27,11 +28,6 @@ from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.specification import Value
 
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
 # ---- figures -------------------------------------------------------------------------------------
 
 OVER: Mapping[str, Callable[[list[float]], float]] = {
@@ -43,7 +39,7 @@ OVER: Mapping[str, Callable[[list[float]], float]] = {
 }
 
 
-class MeasuredFigure(_Strict):
+class MeasuredFigure(Frozen):
     """A figure of a method's results at one place, or over several places.
 
     Attributes
@@ -70,9 +66,9 @@ class MeasuredFigure(_Strict):
 
     label: str | tuple[str, ...]
     epsilon: float | None = None
-    grid: dict[str, Value] = {}
-    nearest: dict[str, float] = {}
-    within: dict[str, tuple[float, float]] = {}
+    grid: dict[str, Value] = Field(default_factory=dict)
+    nearest: dict[str, float] = Field(default_factory=dict)
+    within: dict[str, tuple[float, float]] = Field(default_factory=dict)
     along: str = ""
     at: Literal["first", "last"] = "last"
     draws: Literal["median", "mean"] = "median"
@@ -145,7 +141,7 @@ def _closest(places: Sequence[Measured], name: str, target: float) -> list[Measu
     ]
 
 
-class Ratio(_Strict):
+class Ratio(Frozen):
     """One figure over another, minus `less`, which is 1 for the share above."""
 
     ratio: tuple[MeasuredFigure, MeasuredFigure]
@@ -156,7 +152,7 @@ class Ratio(_Strict):
         return one(results) / other(results) - self.less
 
 
-class Difference(_Strict):
+class Difference(Frozen):
     """How far two figures are apart."""
 
     apart: tuple[MeasuredFigure, MeasuredFigure]
@@ -169,7 +165,7 @@ class Difference(_Strict):
 AnyFigure = MeasuredFigure | Ratio | Difference
 
 
-class MeasuredLine(_Strict):
+class MeasuredLine(Frozen):
     """A method's medians along `epsilon` or a parameter.
 
     Attributes
@@ -208,7 +204,7 @@ class MeasuredLine(_Strict):
         return f"{', '.join(parts)} ({axis})"
 
 
-class LinePair(_Strict):
+class LinePair(Frozen):
     """A line, and another one below it at every place within two values of the axis."""
 
     upper: str
@@ -275,7 +271,7 @@ def on_each(name: str, clause: Clause) -> Clause:
 # ---- rows ----------------------------------------------------------------------------------------
 
 
-class StatementRow(_Strict):
+class StatementRow(Frozen):
     """One statement of a source. `place`, `quote` and `words` are those of `Clause`.
 
     Attributes
@@ -451,7 +447,7 @@ class Lower(StatementRow):
         )
 
 
-class Computed(_Strict):
+class Computed(Frozen):
     """A statement with a computed clause."""
 
     place: str

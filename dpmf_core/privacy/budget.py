@@ -4,9 +4,10 @@ import math
 from enum import StrEnum
 from typing import Any, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_serializer, model_validator
+from pydantic import ConfigDict, Field, model_serializer, model_validator
 
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.privacy.mechanisms import Relation
 
@@ -31,14 +32,10 @@ class Calibration(StrEnum):
     SOURCE = "source"
 
 
-class Budget(BaseModel):
+class Budget(Frozen):
     """What a run may spend: (epsilon, delta)-DP for one unit under a neighbouring relation."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        use_attribute_docstrings=True,
-    )
+    model_config = ConfigDict(use_attribute_docstrings=True)
 
     epsilon: float = Field(
         ge=1e-4,

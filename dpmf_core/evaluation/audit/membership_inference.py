@@ -14,10 +14,11 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import ConfigDict, Field
 
 from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled, checked
+from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.plain_tables import table
 from dpmf_core.base.progress import Progress, Tell, ignore
 from dpmf_core.base.registry import find
@@ -66,14 +67,10 @@ EXPORTED = (
 )
 
 
-class AuditSpec(BaseModel):
+class AuditSpec(Frozen):
     """One complete audit: equal specifications measure the same."""
 
-    model_config = ConfigDict(
-        frozen=True,
-        extra="forbid",
-        use_attribute_docstrings=True,
-    )
+    model_config = ConfigDict(use_attribute_docstrings=True)
     limit: ClassVar[str] = "largest_audit"
     size_words: ClassVar[str] = "runs of an audit"
 
