@@ -99,7 +99,7 @@ def write(data: Ratings | Samples, file: Path) -> None:
 def _of_ratings(ratings: Ratings) -> tuple[dict[str, Any], dict[str, Any]]:
     features = ratings.item_features
     arrays = {
-        "per_user": np.diff(ratings.by_user).astype(np.int32),
+        "per_user": ratings.user_counts.astype(np.int32),
         "items": _small(ratings.items),
         "values": ratings.values,
         "order": None if ratings.order is None else _small(ratings.order),

@@ -285,7 +285,7 @@ class OwnHistory:
             The user's ratings and row, and a user with a rich history.
         """
         row = int(rows[np.searchsorted(users, user)])
-        counts = np.diff(history.by_user)[rows]
+        counts = history.user_counts[rows]
         rich = np.flatnonzero(counts >= RICH)
         first = rich[0] if len(rich) else np.argmax(counts)
         return cls(history.only(history.users == row), row, int(users[first]))

@@ -74,7 +74,7 @@ def _predictions(model: Recommender, history: Ratings, held_out: Ratings) -> Arr
 
 def _mean_squares(held_out: Ratings, predictions: Array) -> Array:
     """The mean squared errors over half-range^2 of people with held-out ratings, at most 1."""
-    counts = np.diff(held_out.by_user)
+    counts = held_out.user_counts
     errors = held_out.values.astype(np.float64) - predictions
     with np.errstate(over="ignore", invalid="ignore"):
         squares = np.bincount(held_out.users, errors**2, held_out.n_users)

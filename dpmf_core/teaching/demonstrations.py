@@ -58,9 +58,7 @@ def clipping_errors(ratings: Ratings) -> pd.DataFrame:
     rows = []
     for C in CLIP_NORMS:
         factors = np.minimum(1.0, C / np.maximum(lengths, 1e-12))
-        cut_part = np.bincount(
-            ratings.items, (1 - factors[ratings.users]) * x, ratings.n_items
-        )
+        cut_part = ratings.item_sums((1 - factors[ratings.users]) * x)
         cut = float(np.sqrt(np.mean(cut_part**2)))
         noise = multiplier * C
         rows.append(

@@ -12,7 +12,7 @@ import numpy as np
 import streamlit as st
 
 from dpmf_core.algorithms import Recommender
-from dpmf_core.data.ratings import Ratings
+from dpmf_core.data.ratings import Ratings, most_rated
 from dpmf_core.evaluation.metrics import top_items
 from dpmf_core.privacy import Gaussian
 from dpmf_core.privacy.formatting import budget_text
@@ -46,9 +46,8 @@ def films_to_rate(ratings: Ratings) -> dict[str, Any]:
     assert ratings.item_features is not None and ratings.titles is not None
     names = np.array(ratings.item_features.names)
     genres = ratings.item_features.values
-    counts = np.bincount(ratings.items, minlength=ratings.n_items)
     asked_items: list[int] = []
-    for film in np.argsort(-counts, kind="stable"):
+    for film in most_rated(ratings.item_counts, ratings.n_items):
         n_shared_genres = genres[asked_items] @ genres[film]
         if not n_shared_genres.any():
             asked_items.append(int(film))

@@ -307,7 +307,7 @@ def draw_private_search(
             budget.relation,
             RULE,
         )
-        error = choice.shape.half_range / 2
+        error = choice.shape.quarter_range
         deviation = spec.score_deviation(error, choice.shape)
         st.write(
             linked(

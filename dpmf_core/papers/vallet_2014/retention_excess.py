@@ -82,7 +82,7 @@ def quarter_errors(run: Run) -> dict[str, float]:
     """Held-out RMSE of four equal groups of users, by their number of ratings."""
     parts = open_split(run.spec)
     model = run.model
-    activity = np.diff(open_ratings(run.spec.data).by_user)
+    activity = open_ratings(run.spec.data).user_counts
     edges = np.quantile(activity[activity > 0], (0.25, 0.5, 0.75))
     group = np.searchsorted(edges, activity[parts.test.users])
     personal = model.personal(parts.history)
