@@ -7,6 +7,7 @@ import click
 
 from dpmf_core.base.errors import BadInput
 from dpmf_core.base.paths import require_parent
+from dpmf_core.base.progress import Progress
 from dpmf_core.cli import output
 from dpmf_core.cli.data_options import on_data
 from dpmf_core.cli.run_commands import measured
@@ -96,51 +97,66 @@ def audit(
         )
     if dataset is None and user is not None:
         raise BadInput("--user needs a data set: add --dataset.")
-    if algorithm is None:
-        if (
-            dataset is not None
-            or param
-            or options["fault"] != "none"
-            or options["unit"]
-        ):
-            raise BadInput(
-                "--every attacks each algorithm with its defaults on a simulated set, and each"
-                " fault once. Leave --dataset, --param, --fault and --unit out."
-            )
-        if out is not None:
-            require_parent(out, "--out")
-        _all(options, out, as_json)
+    if algorithm is not None:
+        texts = pairs(param, "--param")
+        options["parameters"] = typed_parameters(algorithm_of(algorithm), texts)
+        result = _audit_one(algorithm, dataset, user, options, as_json)
+        output.show(as_json, result.to_dict() if as_json else None, str(result))
         return
-    parameters = typed_parameters(algorithm_of(algorithm), pairs(param, "--param"))
+    if dataset is not None or param or options["fault"] != "none" or options["unit"]:
+        raise BadInput(
+            "--every attacks each algorithm with its defaults on a simulated set, and each"
+            " fault once. Leave --dataset, --param, --fault and --unit out."
+        )
+    _show_table(options, out, as_json)
+
+
+def _audit_one(
+    algorithm: str,
+    dataset: str | None,
+    user: int | None,
+    options: dict[str, Any],
+    as_json: bool,
+) -> Audit:
+    """The audit of one algorithm, on a simulated set or on given data."""
     with output.progress_bar(total=options["runs"], unit="run", leave=False) as bar:
-        options |= {
-            "parameters": parameters,
-            "tell": lambda count, _: bar.update(count - bar.n),
-        }
+
+        def report(progress: Progress) -> None:
+            bar.update(progress.step - bar.n)
+
         if dataset is None:
-            result = membership_inference.audit(algorithm, **options)
-        else:
-            data = open_data(DataSpec(id=dataset))
-            if as_json and not data.public:
-                raise BadInput(
-                    "An audit of private data is for the screen only. Omit --json."
-                )
-            if options.pop("unit") not in (None, "user"):
-                raise BadInput(
-                    "On given data the canary is a whole user. Leave --unit out."
-                )
-            result = own_data.audit_on(data, algorithm, user=user, **options)
-    output.show(as_json, result.to_dict() if as_json else None, str(result))
+            return membership_inference.audit(algorithm, report=report, **options)
+        data = open_data(DataSpec(id=dataset))
+        if as_json and not data.public:
+            raise BadInput(
+                "An audit of private data is for the screen only. Omit --json."
+            )
+        if options.pop("unit") not in (None, "user"):
+            raise BadInput(
+                "On given data the canary is a whole user. Leave --unit out."
+            )
+        return own_data.audit_on(
+            data,
+            algorithm,
+            user=user,
+            report=report,
+            **options,
+        )
 
 
-def _all(options: dict[str, Any], out: Path | None, as_json: bool) -> None:
+def _show_table(options: dict[str, Any], out: Path | None, as_json: bool) -> None:
     """Print the table of proofs, faults, and what attacks find."""
+    if out is not None:
+        require_parent(out, "--out")
     if options["epsilon"] is None:
         raise BadInput(
             "audit --every needs --epsilon, the budget of every attacked run."
         )
     specs = table_specs(
-        *(options[name] for name in ("epsilon", "delta", "runs", "seed"))
+        options["epsilon"],
+        options["delta"],
+        options["runs"],
+        options["seed"],
     )
     audits: list[Audit] = list(measured(specs, "audit"))
     rows = [_row(audit) for audit in audits]

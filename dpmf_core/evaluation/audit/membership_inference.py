@@ -9,7 +9,6 @@ moved the releases in units of their noise. A replay shows that without sampling
 
 import math
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
@@ -20,7 +19,7 @@ from dpmf_core import algorithms
 from dpmf_core.base.errors import BadInput, Cancelled, checked
 from dpmf_core.base.frozen import Frozen
 from dpmf_core.base.plain_tables import table
-from dpmf_core.base.progress import Progress, Tell, ignore
+from dpmf_core.base.progress import Progress, Stopped, Tell, ignore
 from dpmf_core.base.registry import find
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.evaluation.audit import canaries, canary_data, epsilon_bounds
@@ -160,7 +159,7 @@ class AuditSpec(Frozen):
         return canaries.AttackTarget(method, run, plan, self.fault, self.seed)
 
     def measure(
-        self, report: Tell = ignore, stopped: Callable[[], bool] = lambda: False
+        self, report: Tell = ignore, stopped: Stopped = lambda: False
     ) -> "Audit":
         """Train, attack, judge. Raises BadInput, and Cancelled when `stopped` returns true."""
         target, unit = self._target()
@@ -398,19 +397,14 @@ class Audit:
         return f"{sentence}, proven at most {proven}."
 
 
-def audit(
-    algorithm: str,
-    *,
-    tell: Callable[[int, int], None] = lambda count, of: None,
-    **fields: Any,
-) -> Audit:
+def audit(algorithm: str, *, report: Tell = ignore, **fields: Any) -> Audit:
     """Attack an algorithm.
 
     Parameters
     ----------
     algorithm : str
-    tell : callable
-        Called with the numbers of training runs done and planned.
+    report : callable
+        Called with the progress: a step is a training run.
     **fields
         The other fields of `AuditSpec`.
 
@@ -424,8 +418,7 @@ def audit(
         On too few runs, on an algorithm that takes a budget and gets none, and on a fault that it
         cannot have.
     """
-    spec = AuditSpec.parse(algorithm=algorithm, **fields)
-    return spec.measure(lambda progress: tell(progress.step, progress.steps))
+    return AuditSpec.parse(algorithm=algorithm, **fields).measure(report)
 
 
 def attack(
@@ -433,7 +426,7 @@ def attack(
     target: canaries.AttackTarget,
     pair: canary_data.Pair,
     report: Tell = ignore,
-    stopped: Callable[[], bool] = lambda: False,
+    stopped: Stopped = lambda: False,
 ) -> Audit:
     """Train on both data sets of a pair in turn, and judge.
 

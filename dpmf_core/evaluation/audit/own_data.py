@@ -10,7 +10,6 @@ holder of the data. It is not a release, enters no account and is stored nowhere
 choosing by it, reveals something about these people that no epsilon bounds.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -21,6 +20,7 @@ from dpmf_core import algorithms
 from dpmf_core.algorithms import Algorithm
 from dpmf_core.base.arrays import Array
 from dpmf_core.base.errors import BadInput
+from dpmf_core.base.progress import Tell, ignore
 from dpmf_core.base.threads import single_threaded_blas
 from dpmf_core.data import Data
 from dpmf_core.data.ratings import Ratings
@@ -36,7 +36,7 @@ def audit_on(
     algorithm: str,
     *,
     user: int | None = None,
-    tell: Callable[[int, int], None] = lambda count, of: None,
+    report: Tell = ignore,
     **fields: Any,
 ) -> Audit:
     """Attack an algorithm on these data, all of them, without a split.
@@ -49,8 +49,8 @@ def audit_on(
     algorithm : str
     user : int, optional
         The number, from 0, of the user (document, image) to remove; None adds one more.
-    tell : callable
-        Called with the numbers of training runs done and planned.
+    report : callable
+        Called with the progress: a step is a training run.
     **fields
         The other fields of `AuditSpec`.
 
@@ -75,10 +75,7 @@ def audit_on(
     with single_threaded_blas:
         pair = target.furthest(candidates)
     view = replace(target, lens=_lens(pair, spec.seed))
-    result = attack(
-        spec, view, pair, lambda progress: tell(progress.step, progress.steps)
-    )
-    return replace(result, is_raw=not data.public)
+    return replace(attack(spec, view, pair, report), is_raw=not data.public)
 
 
 def _must_suit(kind: type[Algorithm], data: Data) -> None:
