@@ -206,15 +206,11 @@ def _named_figure(
     """The figure that clipping defines, without noise and with the best constant."""
     multiplier = Noise(releases).next_release(HELD_OUT_ERRORS).noise_multiplier
     statistic = PairedErrors.of(people.shape.n_units, multiplier, RADIUS)
-    sums = (
-        OpenCurator(people, Noise(NOTHING), {})
-        .total(statistic, model, constant)
-        .tolist()
-    )
-    first, second, third, last = sums
+    curator = OpenCurator(people, Noise(NOTHING), {})
+    sums = curator.total(statistic, model, constant)
     exact_sums = PairedSums(
         statistic,
-        (first, second, third, last),
+        tuple(sums.tolist()),
         NO_NOISE,
         people.shape.half_range,
         has_constant=True,

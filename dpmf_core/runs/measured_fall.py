@@ -29,7 +29,7 @@ from dpmf_core.privacy import (
 from dpmf_core.privacy.accounting import calibrate
 from dpmf_core.privacy.accounts import LedgerFile, account_of, charging
 from dpmf_core.privacy.events import on_grids
-from dpmf_core.privacy.odometer import HELD_OUT_ERRORS, Charge, check, total
+from dpmf_core.privacy.odometer import Charge, check, total
 from dpmf_core.privacy.receipts import Receipt
 from dpmf_core.runs import execution
 from dpmf_core.runs.data_access import open_anywhere
@@ -220,20 +220,13 @@ def noisy_fall(people: Blocks, model: Any, noise: Noise) -> FallRecord:
     """The fall of a model's error by the releases of `event`, without its price."""
     curator = NoisyCurator(people, noise)
     constant = _released_constant(curator)
-    multiplier = noise.next_release(HELD_OUT_ERRORS).noise_multiplier
-    statistic = PairedErrors.of(people.shape.n_units, multiplier, RADIUS)
-    scale = curator.scale(statistic)
-    first, second, third, last = curator.release(
-        statistic, model, constant.value
-    ).tolist()
-    half_range = people.shape.half_range
-    sums = PairedSums(
-        statistic,
-        (first, second, third, last),
-        scale,
-        half_range,
-        has_constant=True,
-        excess=constant.variance / half_range**2,
+    sums = PairedSums.released(
+        curator,
+        noise,
+        model,
+        RADIUS,
+        constant.value,
+        constant.variance,
     )
     return _record(sums, constant.value)
 

@@ -21,7 +21,7 @@ from dpmf_core.privacy import Event, Noise, Relation
 from dpmf_core.privacy.accounts import LedgerFile, charging
 from dpmf_core.privacy.formatting import budget_text
 from dpmf_core.privacy.gaussian import gaussian_mu
-from dpmf_core.privacy.odometer import HELD_OUT_ERRORS, Charge
+from dpmf_core.privacy.odometer import Charge
 from dpmf_core.runs.data_access import data_of, open_anywhere, split_of
 from dpmf_core.runs.paired_errors import NoisyError, PairedErrors, PairedSums
 from dpmf_core.runs.record import Run
@@ -95,15 +95,8 @@ class Score:
 
 def noisy_score(run: Run, noise: Noise) -> Score:
     """`PairedErrors` with the noise of `score_event`, as errors."""
-    people = people_of(run)
-    multiplier = noise.next_release(HELD_OUT_ERRORS).noise_multiplier
-    statistic = PairedErrors.of(people.shape.n_units, multiplier)
-    curator = NoisyCurator(people, noise)
-    scale = curator.scale(statistic)
-    first, second, third, last = curator.release(statistic, run.model).tolist()
-    sums = PairedSums(
-        statistic, (first, second, third, last), scale, people.shape.half_range
-    )
+    curator = NoisyCurator(people_of(run), noise)
+    sums = PairedSums.released(curator, noise, run.model)
     return Score(sums.error, sums.fall)
 
 

@@ -13,8 +13,9 @@ import numpy as np
 from dpmf_core.algorithms import Recommender
 from dpmf_core.algorithms.base import INSIDE
 from dpmf_core.base.arrays import Array
-from dpmf_core.curator import Block, Statistic, Totals, on_grid
+from dpmf_core.curator import Block, NoisyCurator, Statistic, Totals, on_grid
 from dpmf_core.data.ratings import Ratings, Shape
+from dpmf_core.privacy import Noise
 from dpmf_core.privacy.odometer import HELD_OUT_ERRORS
 
 SIDES = 1.959964  # standard deviations that 5% of normal draws exceed
@@ -224,11 +225,49 @@ class PairedSums:
     """
 
     statistic: PairedErrors
-    sums: tuple[float, float, float, float]
+    sums: tuple[float, ...]
     scale: float
     half_range: float
     has_constant: bool = False
     excess: float = 0.0
+
+    @classmethod
+    def released(
+        cls,
+        curator: NoisyCurator,
+        noise: Noise,
+        model: Recommender,
+        radius: float = 0.5,
+        constant: float | None = None,
+        variance: float = 0.0,
+    ) -> Self:
+        """The sums of a model, by the next planned release.
+
+        Parameters
+        ----------
+        curator, noise
+            The curator of the people, and its noise.
+        model
+            The model.
+        radius
+            The radius of the statistic.
+        constant
+            The one number for everyone; None leaves out differences from it.
+        variance
+            The variance of the constant's noise, in units of a rating.
+        """
+        shape = curator.shape
+        multiplier = noise.next_release(HELD_OUT_ERRORS).noise_multiplier
+        statistic = PairedErrors.of(shape.n_units, multiplier, radius)
+        scale = curator.scale(statistic)
+        return cls(
+            statistic,
+            tuple(curator.release(statistic, model, constant).tolist()),
+            scale,
+            shape.half_range,
+            has_constant=constant is not None,
+            excess=variance / shape.half_range**2,
+        )
 
     @property
     def error(self) -> NoisyError:
