@@ -59,7 +59,7 @@ STATISTICS = (
     ),
     of_statistic(
         "user second moment, factors not clipped", "item_systems",
-        "U * np.minimum(1.0, clip_norm * INSIDE / np.maximum(norms, 1e-30))", "U", "dpals",
+        "U * clip_factors(norms, clip_norm)", "U", "dpals",
     ),
     of_statistic(
         "item right-hand sides, the clip of ratings left out", "item_systems",
@@ -68,7 +68,8 @@ STATISTICS = (
     ),
     of_statistic(
         "capped sums, not clipped", "svd",
-        ").clip(-self.clip, self.clip)\n        values = on_grid(values, self.clip,",
+        ").clip(\n            -self.clip, self.clip\n        )\n"
+        "        values = on_grid(values, self.clip,",
         ")\n        values = on_grid(values, 10 * self.clip,", "svd-cleansing",
     ),
     of_statistic(
@@ -91,8 +92,8 @@ STATISTICS = (
     ),
     of_statistic(
         "rows of samples, longer than one", "sample_statistics",
-        "return np.asarray(rows * np.minimum(1, bound * INSIDE / norms))",
-        "return np.asarray(rows * np.minimum(1, 1.1 * bound / norms))", "dp-nmf",
+        "return np.asarray(rows * clip_factors(norms, bound))",
+        "return np.asarray(rows * clip_factors(norms, 1.1 * bound))", "dp-nmf",
     ),
 )  # fmt: skip
 RULES = (
@@ -112,8 +113,8 @@ RULES = (
     ),
     Fault(
         "rule: advanced composition, the linear term left out", "dpmf_core/privacy/rules.py",
-        "count * eps * (math.expm1(eps) if eps < 700 else math.inf) for",
-        "0.0 * count * eps for", ACCOUNTING,
+        "count * eps * (math.expm1(eps) if eps < 700 else math.inf)",
+        "0.0 * count * eps", ACCOUNTING,
     ),
     Fault(
         "rule: naive sum at the delta of one release", "dpmf_core/privacy/rules.py",

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from tests import mutations
+
 ROOT = Path(__file__).parents[1]
 MOST_TOKENS = 3_000  # of a module, without comments and layout; lines are free
 LAYOUT = {
@@ -296,6 +298,11 @@ def marked(seen, *, kept_items=1):
     st.table(5)
     early, late = [it for it in seen], kept_items
 """
+
+
+@pytest.mark.parametrize("fault", mutations.FAULTS, ids=lambda fault: fault.name)
+def test_a_planted_fault_has_its_place_in_the_code(fault):
+    assert (ROOT / fault.file).read_text("utf-8").count(fault.old) == 1
 
 
 @pytest.mark.parametrize("broken", LAWS, ids=lambda law: law.__name__)
