@@ -111,9 +111,9 @@ def _enter(
 
 
 def _receipt_of_earlier_version(record: RunRecord) -> Receipt | None:
-    """A receipt for a run without one, under a name that no account has used. None
+    """A receipt for a run without one, under a name that no account has used.
 
-    if the run's data are gone, because then there is no account to show.
+    It is None if the run's data are gone, because then no account shows the run.
     """
     with contextlib.suppress(BadInput):
         data = open_raw(record.spec.data.id)
