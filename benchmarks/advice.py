@@ -31,7 +31,7 @@ from dpmf_core.runs.measured_fall import RADIUS, event, exact_fall, noisy_fall
 from dpmf_core.runs.noisy_errors import people_of
 from dpmf_core.runs.paired_errors import PairedErrors, PairedSums
 from dpmf_core.runs.record import Run
-from dpmf_core.runs.tuning.choosing.declared_worlds import (
+from dpmf_core.runs.tuning.choosing.unpaid_range import (
     RIVALS,
     DeclaredShape,
     UnpaidRange,

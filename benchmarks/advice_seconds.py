@@ -19,7 +19,7 @@ from benchmarks.report import save
 from dpmf_core.jobs.engine import Engine
 from dpmf_core.runs import data_access
 from dpmf_core.runs.store import Store
-from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, WorldRuns
+from dpmf_core.runs.tuning.choosing.unpaid_range import DeclaredShape, WorldRuns
 
 SHAPES = {
     "MovieLens 1M": "worlds?users=6040&items=3706&each=166&bounds=1,5&step=1",

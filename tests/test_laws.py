@@ -4,6 +4,7 @@ import ast
 import functools
 import re
 import tokenize
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -298,6 +299,17 @@ def marked(seen, *, kept_items=1):
     st.table(5)
     early, late = [it for it in seen], kept_items
 """
+
+
+def test_no_two_modules_have_one_name():
+    """But scripts of pages, registries, and what each paper's folder has."""
+    names = [
+        FILES[module].stem
+        for module in PRODUCT
+        if not re.fullmatch(r"dpmf_core\.papers\.[a-z]+_\d{4}\..*", module)
+    ]
+    shared = {name for name, count in Counter(names).items() if count > 1}
+    assert shared <= {"__init__", "page", "registry"}
 
 
 @pytest.mark.parametrize("fault", mutations.FAULTS, ids=lambda fault: fault.name)

@@ -26,11 +26,11 @@ from dpmf_core.runs.record import Summary, summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.tuning.choosing import asking, finding_documents
-from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.measured_trainings import USUAL_EPSILON
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.question import FEW
+from dpmf_core.runs.tuning.choosing.unpaid_range import DeclaredShape, is_declared
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,6 @@ from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.store import Store
 from dpmf_core.runs.stored_charges import stored_or_computed
 from dpmf_core.runs.tuning.choosing import asking, measured_trainings
-from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
 from dpmf_core.runs.tuning.choosing.private_finding import (
@@ -52,6 +51,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     SINGLE_RATING,
     Question,
 )
+from dpmf_core.runs.tuning.choosing.unpaid_range import DeclaredShape, is_declared
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 
 MOST_DOUBLINGS = 10

@@ -6,7 +6,8 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.balu_2016.protocol import sketch_table
 from dpmf_core.papers.chien_2021.sweeps import LIKES, LISTS, POPULARITY, likes
 from dpmf_core.papers.figures import Figure, Sweeps, first_present
-from dpmf_core.papers.methods import (
+from dpmf_core.papers.saha_2022.methods import faces, parts_of, text
+from dpmf_core.papers.shared_methods import (
     DPALS,
     DPALS_SOURCE,
     DPFW,
@@ -22,7 +23,6 @@ from dpmf_core.papers.methods import (
     dpfw_as_printed,
     on_lowrank,
 )
-from dpmf_core.papers.saha_2022.methods import faces, parts_of, text
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.sweep import Method, Sweep, with_open

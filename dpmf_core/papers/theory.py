@@ -23,7 +23,7 @@ from dpmf_core.papers.clauses import (
     place_along,
 )
 from dpmf_core.papers.figures import Claim, Sweeps, as_published
-from dpmf_core.papers.methods import on_lowrank
+from dpmf_core.papers.shared_methods import on_lowrank
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Measured, Point
 from dpmf_core.runs.record import Runs

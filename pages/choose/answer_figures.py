@@ -9,11 +9,11 @@ import streamlit as st
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer
-from dpmf_core.runs.tuning.choosing.declared_worlds import UnpaidRange
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
+from dpmf_core.runs.tuning.choosing.unpaid_range import UnpaidRange
 from pages.kit.controls.session_widgets import SHARE, ask_of_shares
 from pages.kit.figures import charts, colours, sweep_charts
 from pages.kit.running.runs import note_shipped

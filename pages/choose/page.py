@@ -18,7 +18,6 @@ from dpmf_core.runs.record import summarise
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing.answer import Answer
 from dpmf_core.runs.tuning.choosing.answer import find as find_answer
-from dpmf_core.runs.tuning.choosing.declared_worlds import UnpaidRange, WorldRuns
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import (
     TRIALS,
@@ -27,6 +26,7 @@ from dpmf_core.runs.tuning.choosing.private_finding import (
 )
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
 from dpmf_core.runs.tuning.choosing.question import MANY, QuestionRuns
+from dpmf_core.runs.tuning.choosing.unpaid_range import UnpaidRange, WorldRuns
 from dpmf_core.teaching.glossary import linked
 from pages.choose import export, measuring, question_controls
 from pages.choose.answer_figures import draw_figure

@@ -12,7 +12,6 @@ import dpmf_datasets as datasets
 from dpmf_core.data.ratings import Shape
 from dpmf_core.privacy import default_delta
 from dpmf_core.privacy.formatting import delta_text
-from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, WorldRuns
 from dpmf_core.runs.tuning.choosing.private_finding import world_runs
 from dpmf_core.runs.tuning.choosing.question import (
     FEW,
@@ -24,6 +23,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     Question,
     QuestionRuns,
 )
+from dpmf_core.runs.tuning.choosing.unpaid_range import DeclaredShape, WorldRuns
 from pages.kit import sidebar
 from pages.kit.base import data_sets, links, safe_text
 from pages.kit.controls import sidebar_values

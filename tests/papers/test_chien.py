@@ -4,8 +4,8 @@ import pytest
 
 from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.figures import by_step
-from dpmf_core.papers.methods import SOURCE_DPFW
 from dpmf_core.papers.registry import CLAIMS
+from dpmf_core.papers.shared_methods import SOURCE_DPFW
 from dpmf_core.runs.measurements import Measured
 from tests.support.records import run_of
 

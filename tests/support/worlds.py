@@ -5,7 +5,7 @@ from typing import Any
 
 from dpmf_core.evaluation.registry import METRICS
 from dpmf_core.runs.draws import Draws
-from dpmf_core.runs.tuning.choosing.declared_worlds import UnpaidRange, WorldRuns
+from dpmf_core.runs.tuning.choosing.unpaid_range import UnpaidRange, WorldRuns
 
 Error = Callable[[int, str, float | None], float]
 AT_FLOOR = 1.0  # what needs no model, in every run

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import Preset, first_present, tuned
-from dpmf_core.papers.methods import MethodParameters, alike
+from dpmf_core.papers.shared_methods import MethodParameters, alike
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep
 

@@ -8,7 +8,7 @@ import math
 from dataclasses import replace
 
 from dpmf_core.papers.figures import texts
-from dpmf_core.papers.methods import DPALS
+from dpmf_core.papers.shared_methods import DPALS
 from dpmf_core.papers.theory import PLACES, Bound, Place, bound_claims
 
 

@@ -13,7 +13,7 @@ from dpmf_core.papers.chien_2021 import statements
 from dpmf_core.papers.chien_2021 import sweeps as runs
 from dpmf_core.papers.chien_2021.sweeps import AS_PRINTED, PRINTED
 from dpmf_core.papers.figures import Claim, Preset, by_step, every_draw, tuned
-from dpmf_core.papers.methods import (
+from dpmf_core.papers.shared_methods import (
     ALS,
     EXACT,
     FEW,

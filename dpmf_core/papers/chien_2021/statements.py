@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 from dpmf_core.papers.clauses import Clause, MissingResult, Results, along, judged
 from dpmf_core.papers.compared_figures import MeasuredFigure
-from dpmf_core.papers.methods import SOURCE_DPFW
+from dpmf_core.papers.shared_methods import SOURCE_DPFW
 
 SOURCE_DPALS = "DPALS, source's noise"
 

@@ -6,7 +6,7 @@ ranges are in its appendix D, which is not available here, so the grids are ours
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import first_present, texts
-from dpmf_core.papers.methods import (
+from dpmf_core.papers.shared_methods import (
     ALS,
     CLEANSING,
     DPALS,

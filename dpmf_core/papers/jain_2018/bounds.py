@@ -9,7 +9,7 @@ import math
 
 from dpmf_core.papers.clauses import Results
 from dpmf_core.papers.figures import texts
-from dpmf_core.papers.methods import LOWRANK_ROW, dpfw_as_printed
+from dpmf_core.papers.shared_methods import LOWRANK_ROW, dpfw_as_printed
 from dpmf_core.papers.theory import PLACES, Axis, Bound, Place, bound_claims, place_at
 from dpmf_core.runs.specification import DataSpec
 

@@ -13,7 +13,7 @@ from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.clauses import Clause, MissingResult, Results, judged, line
 from dpmf_core.papers.figures import Claim, Preset, as_published, first_present, tuned
 from dpmf_core.papers.jain_2018.bounds import frank_wolfe_floor
-from dpmf_core.papers.methods import (
+from dpmf_core.papers.shared_methods import (
     CLEANSING,
     FRANK_WOLFE_GRID,
     MEAN,
@@ -23,7 +23,7 @@ from dpmf_core.papers.methods import (
     dpfw_as_printed,
     largest_row,
 )
-from dpmf_core.papers.methods import DPFW as EXACT_DPFW
+from dpmf_core.papers.shared_methods import DPFW as EXACT_DPFW
 from dpmf_core.papers.source_noise import jain
 from dpmf_core.privacy import Budget, Calibration
 from dpmf_core.privacy.accounting import epsilon as exact_epsilon

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dpmf_core.algorithms.private_nmf import SHARES
 from dpmf_core.data.catalogue import SampleEntry, catalogue
 from dpmf_core.papers.figures import Sweeps, first_present, texts
-from dpmf_core.papers.methods import MethodParameters
+from dpmf_core.papers.shared_methods import MethodParameters
 from dpmf_core.privacy import Calibration
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep

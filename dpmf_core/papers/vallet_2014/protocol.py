@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from dpmf_core.data.splits import SplitSpec
 from dpmf_core.papers.figures import Preset, first_present, texts
-from dpmf_core.papers.methods import MethodParameters, alike
+from dpmf_core.papers.shared_methods import MethodParameters, alike
 from dpmf_core.papers.vallet_2014.retention_excess import BASELINE, LEAST_PAIRS
 from dpmf_core.runs.specification import DataSpec, Value
 from dpmf_core.runs.sweep import Method, Sweep

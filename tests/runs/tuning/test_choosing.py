@@ -34,7 +34,6 @@ from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import wording
 from dpmf_core.runs.tuning.choosing.answer import Answer, find
 from dpmf_core.runs.tuning.choosing.asking import export, with_account
-from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
 from dpmf_core.runs.tuning.choosing.private_finding import (
     CHOSEN_ON_WORLDS,
@@ -51,6 +50,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     Question,
     QuestionRuns,
 )
+from dpmf_core.runs.tuning.choosing.unpaid_range import DeclaredShape
 from dpmf_core.runs.tuning.private_selection import SelectionResult
 from tests.support.gaussian import epsilon_of, mu_of
 from tests.support.tables import table

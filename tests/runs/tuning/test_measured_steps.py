@@ -17,7 +17,6 @@ from dpmf_core.runs.planning import charges_of
 from dpmf_core.runs.specification import DataSpec
 from dpmf_core.runs.tuning.choosing import asking, measured_trainings
 from dpmf_core.runs.tuning.choosing.asking import export
-from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape
 from dpmf_core.runs.tuning.choosing.finding_documents import notebook, report
 from dpmf_core.runs.tuning.choosing.measured_trainings import (
     AnswerStep,
@@ -26,6 +25,7 @@ from dpmf_core.runs.tuning.choosing.measured_trainings import (
 )
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.question import Question
+from dpmf_core.runs.tuning.choosing.unpaid_range import DeclaredShape
 from tests.support.clinic import write_clinic
 from tests.support.gaussian import epsilon_of as epsilon_of_releases
 from tests.support.gaussian import mu_of

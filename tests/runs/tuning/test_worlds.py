@@ -10,7 +10,7 @@ from dpmf_core.base.errors import BadInput
 from dpmf_core.privacy.gaussian import gaussian_mu
 from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.declared_worlds import (
+from dpmf_core.runs.tuning.choosing.unpaid_range import (
     RIVALS,
     DeclaredShape,
     Span,

@@ -14,7 +14,6 @@ from dpmf_core.runs.draws import Draws
 from dpmf_core.runs.measurements import Point
 from dpmf_core.runs.record import provenance
 from dpmf_core.runs.tuning.choosing.answer import find
-from dpmf_core.runs.tuning.choosing.declared_worlds import DeclaredShape, UnpaidRange
 from dpmf_core.runs.tuning.choosing.finding import Finding
 from dpmf_core.runs.tuning.choosing.private_finding import PrivateFinding, world_runs
 from dpmf_core.runs.tuning.choosing.public_finding import PublicFinding
@@ -23,6 +22,7 @@ from dpmf_core.runs.tuning.choosing.question import (
     Question,
     QuestionRuns,
 )
+from dpmf_core.runs.tuning.choosing.unpaid_range import DeclaredShape, UnpaidRange
 
 AnyFinding = TypeVar("AnyFinding", bound=Finding)
 Compute = Callable[[Sequence[Point]], Draws]  # the table of these runs, all finished

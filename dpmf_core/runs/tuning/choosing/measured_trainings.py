@@ -16,7 +16,7 @@ from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import RunSpec
 from dpmf_core.runs.tuning.choosing import wording
-from dpmf_core.runs.tuning.choosing.declared_worlds import Span, UnpaidRange
+from dpmf_core.runs.tuning.choosing.unpaid_range import Span, UnpaidRange
 
 USUAL_EPSILON = 0.1  # of a measurement
 MEASURED = "measured on these data, with noise"

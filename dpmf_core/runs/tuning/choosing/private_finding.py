@@ -19,15 +19,15 @@ from dpmf_core.runs.paired_errors import NoisyError
 from dpmf_core.runs.record import Run
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.tuning.choosing import measured_trainings, wording
-from dpmf_core.runs.tuning.choosing.declared_worlds import (
+from dpmf_core.runs.tuning.choosing.finding import Finding
+from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
+from dpmf_core.runs.tuning.choosing.question import Question, candidates
+from dpmf_core.runs.tuning.choosing.unpaid_range import (
     RIVALS,
     DeclaredShape,
     UnpaidRange,
     WorldRuns,
 )
-from dpmf_core.runs.tuning.choosing.finding import Finding
-from dpmf_core.runs.tuning.choosing.measured_trainings import AnswerStep
-from dpmf_core.runs.tuning.choosing.question import Question, candidates
 from dpmf_core.runs.tuning.private_selection import PrivateSelection, SelectionResult
 from dpmf_core.runs.tuning.search_space import TuneSpec
 

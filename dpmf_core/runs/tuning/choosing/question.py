@@ -17,7 +17,7 @@ from dpmf_core.runs.planning import prepare
 from dpmf_core.runs.references import best_known_on, floors, proven_methods
 from dpmf_core.runs.specification import DataSpec, RunSpec
 from dpmf_core.runs.sweep import Method, Sweep
-from dpmf_core.runs.tuning.choosing.declared_worlds import is_declared
+from dpmf_core.runs.tuning.choosing.unpaid_range import is_declared
 
 # public, whatever the data; runs at these come with the package (`comparison.EPSILONS`)
 GRID = (0.5, 1.0, 2.0, 3.2, 5.0, 10.0)

@@ -6,8 +6,8 @@ from dpmf_core.runs import conclusions
 from dpmf_core.runs.conclusions import share_text
 from dpmf_core.runs.measurements import Measured
 from dpmf_core.runs.tuning.choosing.answer import Answer
-from dpmf_core.runs.tuning.choosing.declared_worlds import RIVALS, Span, UnpaidRange
 from dpmf_core.runs.tuning.choosing.question import Question
+from dpmf_core.runs.tuning.choosing.unpaid_range import RIVALS, Span, UnpaidRange
 
 USE = "Use"
 NO_DIFFERENCE = "No difference found"
