@@ -306,8 +306,8 @@ def calibrate(plan: Callable[[float], Event], budget: Budget) -> float:
     Parameters
     ----------
     plan
-        plan(level) is the event at a level: the noise over the sensitivity, above 0. A higher level
-        must never cost more.
+        plan(level) is the event at a level above 0: the noise multiplier of a release that takes
+        the whole budget. A higher level must never cost more.
     budget
         Epsilon, delta and neighbouring relation.
 
