@@ -83,9 +83,10 @@ class NoisyCurator:
         Raises
         ------
         PlanViolation
-            As `release`.
+            As `release`, and if ranges overlap: a sum may be returned only once.
         """
         self._require_one_group(statistic, shared)
+        _require_disjoint(statistic, ranges)
         parts = [(*shared, at) for at in ranges]
         zeros = (statistic.empty(self.shape, *part)[0] for part in parts)
         size = sum(_coordinates(statistic, part_zeros) for part_zeros in zeros)
@@ -196,6 +197,18 @@ class NoisyCurator:
 def _forget(people: People, held_of: dict[Key, DisjointGroup], key: Key) -> None:
     people.drop(key)
     held_of.pop(key, None)
+
+
+def _require_disjoint(statistic: Statistic, ranges: Sequence[Range]) -> None:
+    """Raise PlanViolation unless each range begins where those before it have ended, or later."""
+    end = 0
+    for start, stop in ranges:
+        if not end <= start <= stop:
+            raise PlanViolation(
+                f"The parts of one release of {statistic.name!r} must be in order and must not"
+                f" overlap. Got {start} to {stop} after {end}."
+            )
+        end = stop
 
 
 def _coordinates(statistic: Statistic, sums: Array) -> int:

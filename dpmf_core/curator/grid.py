@@ -57,9 +57,8 @@ def on_grid(values: Array, bound: float, n_units: int, factors: int = 1) -> Arra
     -------
     float64 (same shape)
     """
-    from dpmf_core.kernels.rating_loops import (
-        round_towards_zero,  # loaded when first needed
-    )
+    # loaded when first needed
+    from dpmf_core.kernels.rating_loops import round_towards_zero
 
     step = grid_step(bound, n_units, factors)
     if step:

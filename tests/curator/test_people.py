@@ -21,7 +21,7 @@ from dpmf_core.curator import (
     on_grid,
 )
 from dpmf_core.curator.people import rows_of, split_units
-from dpmf_core.privacy import NOTHING, Noise
+from dpmf_core.privacy import NOTHING, Noise, PlanViolation
 from dpmf_core.testing import sample_worlds
 from dpmf_core.testing.rating_worlds import world
 from tests.support.parts import in_files
@@ -171,3 +171,40 @@ def test_rounding_is_towards_zero_and_by_less_than_a_step(bound, n_units, seed):
     assert (grid_values * values >= 0).all()
     assert (np.abs(grid_values - values) < step).all()
     assert np.array_equal(on_grid(grid_values, bound, n_units), grid_values)
+
+
+@dataclass(frozen=True)
+class PartOfCounts(Statistic):
+    """The number of ratings of some of the items."""
+
+    name: ClassVar[str] = "counts"
+    sensitivity: ClassVar[float] = 10.0
+
+    def empty(self, shape, at):
+        start, stop = at
+        return (np.zeros(stop - start),)
+
+    def add(self, block, totals, at):
+        start, stop = at
+        totals[0][:] += np.bincount(block.rows.items, minlength=stop)[start:stop]
+
+
+@pytest.mark.parametrize(
+    "ranges",
+    [[(0, 5), (0, 5)], [(0, 5), (4, 9)], [(5, 9), (0, 5)], [(-5, 0)], [(3, 2)]],
+)
+def test_no_sum_is_returned_twice_in_the_parts_of_one_release(ranges):
+    noise = Noise(PartOfCounts().event(1.0), np.random.SeedSequence(1))
+    curator = NoisyCurator(in_memory(world()), noise)
+    with pytest.raises(PlanViolation, match="must not overlap"):
+        curator.release_parts(PartOfCounts(), ranges)
+    assert not noise.ledger
+
+
+def test_parts_in_order_are_one_release():
+    noise = Noise(PartOfCounts().event(1.0), np.random.SeedSequence(1))
+    curator = NoisyCurator(in_memory(world()), noise)
+    parts = list(curator.release_parts(PartOfCounts(), [(0, 5), (5, 9)]))
+    assert [len(part) for _, part in parts] == [5, 4]
+    ((_, count),) = noise.ledger
+    assert count == 1
